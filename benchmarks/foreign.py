@@ -50,6 +50,19 @@ def _promptfoo(here: Path) -> Iterator[Row]:
         stream.write("]" + ended)
     one.write_text(promptfoo.document([promptfoo.row()]))
     yield from imported(f"promptfoo, {rows.stat().st_size / 1e6:.0f} MB, {ROWS:,} rows", rows, one, "promptfoo")
+    yield from compared(f"promptfoo, {ROWS:,} rows on either side", rows, one)
+
+
+def compared(what: str, path: Path, small: Path) -> Iterator[Row]:
+    """Time and memory of comparing a file with itself, against those of a small one."""
+    words = ("compare", "--format", "markdown", "--report")
+    little = watched(EVALWARD, *words, small, "--baseline", small, cwd=path.parent)
+    much = watched(EVALWARD, *words, path, "--baseline", path, cwd=path.parent)
+    ratio = much.peak_mb / little.peak_mb
+    yield Row(f"{what}: compared", f"{much.wall:.2f} s", f"{little.wall:.2f} s", much.wall / little.wall)
+    yield Row(
+        f"{what}: peak of memory", f"{much.peak_mb:.0f} MB", f"{little.peak_mb:.0f} MB", ratio, f"< {MOST_MB:.0f} MB"
+    )
 
 
 def imported(what: str, path: Path, small: Path, form: str) -> Iterator[Row]:

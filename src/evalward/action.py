@@ -22,6 +22,7 @@ from evalward.commands.pipeline import Criteria, decide_report
 from evalward.commands.publish import publish
 from evalward.commands.published import Failing, published
 from evalward.commands.reporting import ReportingJob, new_report, report_of_step
+from evalward.commands.shard_job import shard_page
 from evalward.commands.surfaces import Publication, wrong_inputs
 from evalward.commands.world import World
 from evalward.decide.proposal import as_proposed
@@ -108,6 +109,8 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Publication:
     judging = Criteria(sides.judging.baseline, sides.judging.policy)
     work = _work(job, checkout, sides)
     report, digest = report_of_step(work, read) if settings.report is not None else new_report(work, judging)
+    if report.part is not None:
+        return shard_page(job, report, report.part)
     history = history_of_job(job, checkout, sides)
     anchor = anchor_of_job(job, checkout, sides)
     judgement, tried = _judgement(work, client, report, judging.decide(report, history, anchor), history)

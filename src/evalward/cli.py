@@ -25,6 +25,7 @@ from evalward.commands.parsing import CommandParser, number_up_to, read_argument
 from evalward.commands.plan_arguments import add_plan_options, plan_format
 from evalward.commands.reading_arguments import add_compare, add_report, add_schema, add_validate
 from evalward.commands.safety_arguments import add_safety
+from evalward.commands.shard_arguments import add_merge, add_parts_option, add_shard_option
 from evalward.commands.shared_arguments import VERBOSE, add_config, add_folder, add_judging, add_patterns
 from evalward.commands.show_arguments import add_show
 from evalward.edge import EXIT_INTERRUPTED, SCREEN, enter, taken_environment
@@ -66,6 +67,7 @@ def build_parser() -> CommandParser:
     add_report(commands, _command)
     add_show(commands, _command, DEFAULT_OUTPUT / "report.json")
     add_exchange(commands, _command)
+    add_merge(commands, _command)
     add_baseline(commands, _command, DEFAULT_OUTPUT / "report.json")
     add_history(commands, _command)
     add_guidance(commands, _command, _selection_options)
@@ -111,6 +113,7 @@ def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
     _selection_options(parser)
     add_plan_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
+    add_shard_option(parser)
     parser.add_argument("--record", type=Path, metavar="DIR", help="also keep a recording to commit, without secrets")
     parser.add_argument("--verbose", action="store_true", help=VERBOSE)
 
@@ -121,6 +124,7 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
     _selection_options(parser)
     add_plan_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
+    add_parts_option(parser)
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
     parser.add_argument(
         "--base", metavar="COMMIT", help="measured beside the files here where that is needed; default: the baseline's"
@@ -162,6 +166,7 @@ def _selection(args: argparse.Namespace) -> Selection:
 def _run(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.config_place import config_file
     from evalward.commands.run import RunOptions, run
+    from evalward.records.part import Shard
 
     options = RunOptions(
         config=config_file(world.cwd, args.config),
@@ -171,6 +176,7 @@ def _run(world: World, args: argparse.Namespace) -> int:
         record=args.record,
         verbose=args.verbose,
         failed=args.failed,
+        shard=Shard(*args.shard) if args.shard else None,
         plan=plan_format(args),
     )
     return run(world, options)
@@ -191,6 +197,7 @@ def _check(world: World, args: argparse.Namespace) -> int:
         resume=args.resume,
         failed=args.failed,
         base=args.base,
+        parts=tuple(args.parts or ()),
         plan=plan_format(args),
     )
     return check(world, options)

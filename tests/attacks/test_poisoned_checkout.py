@@ -71,6 +71,7 @@ COMMANDS = (
     ("validate",),
     ("compare", "--report", "made/report.json", "--baseline", "made/baseline.json"),
     ("report", "made/report.json"),
+    ("merge", "made", "--output", "bare/out/report.json"),
     ("export", "caro", "made/report.json", "--output", "out.json"),
     ("import", "caro", "made/report.json", "--output", "out.json"),
     ("baseline", "show", "--baseline", "made/baseline.json"),

@@ -26,6 +26,10 @@ PERMISSIONS: dict[str, dict[str, str] | list[dict[str, str]]] = {
         {"contents": "read", "pull-requests": "read"},
         {"contents": "read", "pull-requests": "write", "statuses": "write"},
     ],
+    "shards": [
+        {"contents": "read", "pull-requests": "read"},
+        {"contents": "read", "pull-requests": "write", "statuses": "write"},
+    ],
     "pull-request": {"contents": "read", "pull-requests": "write", "statuses": "write"},
     "fork-pair-measure": {"contents": "read"},
     "fork-pair-publish": {"actions": "read", "contents": "read", "pull-requests": "write"},
@@ -130,6 +134,7 @@ def test_steps__are_pinned_and_keep_no_credentials(path: Path) -> None:
 def test_our_steps__have_inputs_that_we_know_and_accept(path: Path) -> None:
     known = {"GITHUB_WORKSPACE": "/w", "GITHUB_REPOSITORY": "o/r"}
     url = "https://github.com/o/r/actions/runs/1/artifacts/2"
+    from_github = {"report-url": url, "shard-index": "0", "shard-total": "4"}
     ours_alone = jobs(path)[:1] if path.stem == "history-page" else jobs(path)  # Pages' own actions deploy it
     for job in ours_alone:
         measures, *links = [step for step in job["steps"] if step["uses"].startswith("evalward/")]
@@ -138,7 +143,7 @@ def test_our_steps__have_inputs_that_we_know_and_accept(path: Path) -> None:
         for step in (measures, *links):
             inputs = step.get("with", {})
             assert set(inputs) <= set(INPUT_NAMES)
-            given = {**inputs, "report-url": url} if "report-url" in inputs else inputs
+            given = inputs | {name: value for name, value in from_github.items() if name in inputs}
             read_settings(known | {f"INPUT_{name.upper()}": value for name, value in given.items()})
 
 

@@ -46,6 +46,7 @@ class Form(Enum):
     BASH_CASES = "tasks of a bash suite"
     COMMAND_CASES = "cases of a command suite"
     SPEEDUP_TASK = "an optimisation task"
+    SCRIPT = "the steps of a scripted agent"
     RUBRIC = "a rubric"
     LINES = "JSON lines"
     REASON = "a reason of judgement.json"
@@ -105,6 +106,8 @@ def _form_of(content: Any) -> Form:
     if isinstance(content, list):
         return _form_of_list(content[0])
     keys = set(content) if isinstance(content, dict) else set()
+    if keys and all(isinstance(steps, list) and isinstance(steps[0], str) for steps in content.values()):
+        return Form.SCRIPT
     if "jobs" in keys:
         return Form.WORKFLOW
     for form, needed, known in (

@@ -19,6 +19,7 @@ from evalward.config.load import parse_config
 from evalward.records.verdict import Reason
 from evalward.suites.across import unfed_rules
 from evalward.suites.judge.rubric import read_rubric
+from evalward.targets.agents.scripted import ScriptStep
 from support.doc_blocks import OTHERS, PAGES, ROOT, Block, Form, blocks, commands, in_text, options_unknown, parsed
 
 SCHEMAS = ROOT / "src" / "evalward" / "schemas"
@@ -85,6 +86,12 @@ def check_scenario(block: Block) -> None:
     against("scenario", {**SCENARIO, **yaml.safe_load(block.text)})
 
 
+def check_script(block: Block) -> None:
+    for steps in yaml.safe_load(block.text).values():
+        for step in steps:
+            assert isinstance(step, str) or ScriptStep.model_validate(step)
+
+
 def check_workflow(block: Block) -> None:
     content = yaml.safe_load(block.text)
     assert content[True], "`on` says when"  # YAML 1.1 reads the word as a boolean
@@ -129,6 +136,7 @@ CHECKS: Mapping[Form, Callable[[Block], object]] = {
     Form.BASH_CASES: lambda block: against("bash-cases", yaml.safe_load(block.text)),
     Form.COMMAND_CASES: lambda block: against("command-cases", yaml.safe_load(block.text)),
     Form.SPEEDUP_TASK: lambda block: against("speedup-task", yaml.safe_load(block.text)),
+    Form.SCRIPT: check_script,
     Form.RUBRIC: lambda block: read_rubric(block.text.encode(), str(block)),
     Form.LINES: check_lines,
     Form.REASON: lambda block: Reason.model_validate_json(block.text),

@@ -20,6 +20,7 @@ from evalward.commands.ending import (
 from evalward.commands.failed import failed_in, only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
 from evalward.commands.options import CheckOptions
+from evalward.commands.parts import here, keep_trials, read_parts, refuse_others
 from evalward.commands.pipeline import Criteria, policy_of
 from evalward.commands.planning import PlanBasis, PlanRequest, announcing, show_plan
 from evalward.commands.spelling import UpdateCommand, check_again, check_failed, shown_by
@@ -27,13 +28,14 @@ from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.decide.baseline import UPDATE_HINT, read_baseline
+from evalward.engine.parts import IncompleteError
 from evalward.git import MAX_FILE_BYTES, GitTree
 from evalward.keeper.services import Services
 from evalward.keeper.session import RunnerSession
 from evalward.records.baseline import Baseline
 from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN, Report
-from evalward.records.verdict import Judgement
+from evalward.records.verdict import EXIT_UNJUDGED, Judgement
 from evalward.render.context import Accepting, Closing, PageContext
 from evalward.render.outputs import Display, ShownJudgement, text_of
 from evalward.wire.messages import BaseSide, MeasureOrder
@@ -92,7 +94,11 @@ def check(world: World, options: CheckOptions) -> int:
             asked = _ordered(world, runner, options)
             request = PlanRequest(asked.order, asked.basis, options.output, options.plan)
             return show_plan(asked.world, runner, request)
-        found = checked(world, runner, options)
+        try:
+            found = checked(world, runner, options)
+        except IncompleteError as error:
+            world.say(f"Evalward: could not be judged — {error}")
+            return EXIT_UNJUDGED
         world, output = found.world, found.services.output
         output.clear((REPORT_MARKDOWN,))  # with --resume: of an earlier `run`, whose numbers are no longer those
         sources = sources_of(found.report, found.judging.baseline, output, world.redaction)
@@ -129,6 +135,8 @@ def _display(found: CheckRun, written: Sequence[str]) -> Display:
 
 def checked(world: World, runner: RunnerSession, options: CheckOptions) -> CheckRun:
     """Have the runner measure, and judge what it measured. Raises `InputError`."""
+    if options.parts and (options.resume or options.failed):
+        raise wrong("--parts", "the trials are those of the parts", "Leave out --resume and --failed.")
     asked = _ordered(world, runner, options)
     world, options, loaded, judging = asked.world, asked.options, asked.loaded, asked.judging
     services = services_of(
@@ -141,7 +149,7 @@ def checked(world: World, runner: RunnerSession, options: CheckOptions) -> Check
         suites=options.selection.suites,
     )
     services.planned = announcing(world, asked.basis)
-    report = measured(runner, asked.order, services)
+    report = measured(runner, _with_parts(asked, runner, services), services)
     history = history_of(world, loaded.config.history, lambda name: runner.read(name, limit=MAX_FILE_BYTES))
     anchor, notes = anchor_of_config(asked.tree, loaded, judging.policy, profile=options.profile)
     for note in notes:
@@ -149,6 +157,22 @@ def checked(world: World, runner: RunnerSession, options: CheckOptions) -> Check
     runner.dismiss()
     judgement = judging.decide(report, history, anchor)
     return CheckRun(world, options, loaded, judging, report, judgement, services)
+
+
+def _with_parts(asked: _CheckOrdered, runner: RunnerSession, services: Services) -> MeasureOrder:
+    """The order, with what shards have measured: their trials are in the output folder then.
+
+    Raises `InputError`, `IncompleteError`.
+    """
+    world, folders = asked.world, asked.options.parts
+    if not folders:
+        return asked.order
+    parts = read_parts(runner, folders, here(world))
+    refuse_others(parts, asked.loaded, asked.tree.head())
+    for note in parts.notes:
+        world.say(f"warning: {note}")
+    keep_trials(parts, services.output, world.cwd)
+    return asked.order.model_copy(update={"known": parts.report})
 
 
 def _ordered(world: World, runner: RunnerSession, options: CheckOptions) -> _CheckOrdered:

@@ -9,12 +9,19 @@ EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType(
     {
         "": ("evalward check", "evalward show", "evalward help baseline update"),
         "demo": ("evalward demo", "evalward demo --output /tmp/evalward-demo"),
-        "run": ("evalward run", "evalward run --plan", "evalward run --suite bash-tools --trials 3"),
+        "init": ("evalward init", "evalward init --yes"),
+        "run": (
+            "evalward run",
+            "evalward run --plan",
+            "evalward run --suite bash-tools --trials 3",
+            "evalward run --shard 2/4",
+        ),
         "check": (
             "evalward check",
             "evalward check --suite bash-tools,commands --trials 5",
             "evalward check --failed",
             "evalward check --plan",
+            "evalward check --parts part-1 part-2",
         ),
         "compare": (
             "evalward compare",
@@ -36,6 +43,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType(
             "evalward import auto results.json --output report.json",
             "evalward import promptfoo out.json --score accuracy=0.8 --output report.json",
         ),
+        "merge": ("evalward merge part-1 part-2 --output merged/report.json",),
         "export": ("evalward export caro evalward-out --output results.json",),
         "baseline": ("evalward baseline update", "evalward baseline diff"),
         "baseline update": (

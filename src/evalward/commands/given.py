@@ -22,7 +22,7 @@ def given_report(data: bytes, name: str, place: str, plan: EventPlan, tree: GitT
     `place` is its path from the workspace, whose tree `tree` is; no link was followed to it. Raises `InputError` for a
     committed one, and for one that measured another commit.
     """
-    _refuse_committed(name, place, tree)
+    refuse_committed_report(name, place, tree)
     report = parse_record(data, name, Report, "a report", REPORT_HINT)
     return of_commit(remeasured(report, name), name, plan)
 
@@ -41,8 +41,11 @@ def of_commit(report: Report, name: str, plan: EventPlan) -> Report:
     return report
 
 
-def _refuse_committed(name: str, place: str, tree: GitTree) -> None:
-    """A file of the commit that is judged is that commit's word, not a measurement."""
+def refuse_committed_report(name: str, place: str, tree: GitTree) -> None:
+    """A file of the commit that is judged, or a folder in it, is that commit's word, not a measurement.
+
+    `place` is its path from where `tree` is. Raises `InputError`.
+    """
     prefix, head = tree.prefix(), tree.head()
     if prefix is None or head is None:
         return

@@ -56,7 +56,7 @@ def init(world: World, answers: Answers | None, *, silent: bool = False) -> int:
     there = next((name for name in CONFIGS if folder.has(name)), None)
     first = None if there else _chosen(world, finds, Questions(world, answers))
     if there:
-        world.say(f"{there} is there already: it is left as it is, and no other suite is begun.")
+        world.show(f"{there} is there already: it is left as it is, and no other suite is begun.")
     files = planned(first) if first else []
     written = [file.path for file in files if _written(world, folder, file)]
     written += _ignored(world, folder)
@@ -174,12 +174,12 @@ def _written(world: World, folder: Folder, file: NewFile) -> bool:
     try:
         folder.create(file.path, file.text.encode())
     except FileExistsError:
-        world.say(f"left      {file.path}: it is there already")
+        world.show(f"left      {file.path}: it is there already")
         return False
     except InputError as error:
-        world.say(f"left      {file.path}: {plain(str(error.problems[0]))}")
+        world.show(f"left      {file.path}: {plain(str(error.problems[0]))}")
         return False
-    world.say(f"written   {file.path}")
+    world.show(f"written   {file.path}")
     return True
 
 
@@ -192,11 +192,11 @@ def _ignored(world: World, folder: Folder) -> list[str]:
         if more is not None:
             folder.write(name, more.encode())
     except (OSError, UnicodeDecodeError, InputError):
-        world.say(f"left      {name}: it can't be read. Add the line {IGNORED} to it.")
+        world.show(f"left      {name}: it can't be read. Add the line {IGNORED} to it.")
         return []
     if more is None:
         return []
-    world.say(f"{'added to ' if text else 'written  '} {name}: {IGNORED}")
+    world.show(f"{'added to ' if text else 'written  '} {name}: {IGNORED}")
     return [name]
 
 
@@ -205,29 +205,29 @@ def _ignored(world: World, folder: Folder) -> list[str]:
 
 def _tell_finds(world: World, finds: Finds, *, whole: bool) -> None:
     for origin in finds.origins:
-        world.say(f"found     {described(origin)}")
+        world.show(f"found     {described(origin)}")
     if finds.guidance:
         names = " and ".join(finds.guidance)
-        world.say(f"found     {names}: `evalward guidance` compares two versions of it (docs/guidance.md)")
+        world.show(f"found     {names}: `evalward guidance` compares two versions of it (docs/guidance.md)")
     if finds.not_yet:
-        world.say(f"found     {' and '.join(finds.not_yet)}: there is no kind of suite for them yet")
+        world.show(f"found     {' and '.join(finds.not_yet)}: there is no kind of suite for them yet")
     if not whole:
         world.say(f"note: only the nearest {MOST_ENTRIES:,} files, at most {DEEPEST} folders deep, were looked at")
 
 
 def _tell_next(world: World, first: FirstSuite | None, written: Sequence[str]) -> None:
     if first is None:
-        world.say("Nothing was written." if not written else f"{plural(len(written), 'file')} written.")
+        world.show("Nothing was written." if not written else f"{plural(len(written), 'file')} written.")
         return
     trials = " --trials 5" if first.random else ""
     run = f"  evalward run{trials}"
-    world.say(NEXT)
-    world.say(f"{run:<34}# measure: {'five trials of each case' if first.random else 'no key, nothing is spent'}")
-    world.say(f"{'  evalward baseline update':<34}# what later changes are compared with")
-    world.say("Then commit what was written, and .evalward; from then on `evalward check` compares:")
-    world.say(f"  git add {' '.join([*written, '.evalward'])}")
+    world.show(NEXT)
+    world.show(f"{run:<34}# measure: {'five trials of each case' if first.random else 'no key, nothing is spent'}")
+    world.show(f"{'  evalward baseline update':<34}# what later changes are compared with")
+    world.show("Then commit what was written, and .evalward; from then on `evalward check` compares:")
+    world.show(f"  git add {' '.join([*written, '.evalward'])}")
     if first.model is None and first.origin == SHELL:
-        world.say(f"A model is added in {CONFIG}, under targets, with its key in the environment.")
+        world.show(f"A model is added in {CONFIG}, under targets, with its key in the environment.")
     if WORKFLOW in written:
         key = f" It needs the repository's secret {first.key}." if first.key else ""
-        world.say(f"The workflow judges pull requests once {CONFIG} is on their base branch.{key}")
+        world.show(f"The workflow judges pull requests once {CONFIG} is on their base branch.{key}")

@@ -11,11 +11,10 @@ from evalward.commands.ci_arguments import AddCommand, Commands
 if TYPE_CHECKING:
     from evalward.commands.world import World
 
-_EXAMPLE = """\
-Looks at the files of the repository, asks at most four questions, and writes evalward.yml with a first suite, a
-workflow, and a line in .gitignore. Nothing of the repository is run, and no file is overwritten.
-
-example: evalward init --yes && evalward validate
+_WHAT_IT_DOES = """\
+Looks at the files of the repository, asks at most three questions, and writes
+evalward.yml with a first suite, a workflow, and a line in .gitignore. Nothing
+of the repository is run, and no file is overwritten.
 """
 
 
@@ -23,8 +22,7 @@ def add_init(commands: Commands[argparse.ArgumentParser], command: AddCommand) -
     """`evalward init`."""
     parser = command(commands, "init", "write a first evalward.yml, cases and workflow for this repository", _init)
     parser.set_defaults(asks_for_keys=True)
-    parser.epilog = _EXAMPLE
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _WHAT_IT_DOES
     parser.add_argument("--yes", action="store_true", help="ask nothing, take the defaults")
 
 

@@ -12,9 +12,11 @@ from evalward.records.policy import FailOn
 
 @dataclass(frozen=True)
 class CheckOptions:
-    """What `check` was asked for. `baseline` overrides the config's; `failed`: only what failed last time; `base` is a
-    commit to measure beside the files here, where that is needed, in place of the one that the baseline is of. `plan`:
-    run nothing, and show in this format what would be run.
+    """What `check` was asked for.
+
+    `baseline` overrides the config's; `failed`: only what failed last time; `base` is a commit to measure beside the
+    files here, where that is needed, in place of the one that the baseline is of. `parts` are the output folders of
+    shards that have measured the plan. `plan`: run nothing, and show in this format what would be run.
     `versioned`: the files belong to the repository around them, which is asked for commits.
     """
 
@@ -27,6 +29,7 @@ class CheckOptions:
     resume: bool = False
     failed: bool = False
     base: str | None = None
+    parts: Sequence[Path] = ()
     plan: str | None = None
     versioned: bool = True
 

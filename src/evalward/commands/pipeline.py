@@ -23,7 +23,7 @@ from evalward.records.comparison import Comparison, RunComparison
 from evalward.records.history import HistoryEntry
 from evalward.records.policy import FailOn, Policy, Rule
 from evalward.records.problem import wrong
-from evalward.records.report import Report, Run
+from evalward.records.report import REPORT_FILE, Report, Run
 from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Verdict
 from evalward.registry import KINDS, has
@@ -60,6 +60,7 @@ class Criteria:
 
         What was asked last is remembered: the stages of a check ask for the same report.
         """
+        refuse_part(report)
         if not self._last or self._last[0].aligned.report is not report:
             kinds = kinds_of(report)
             aligned = align(report, compared_with(report, self.baseline, self.policy.with_base, kinds))
@@ -96,6 +97,13 @@ class Criteria:
             verdict = with_unmeasured_base(verdict, report, policy)
         judgement = Judgement(comparison=comparison, verdict=verdict, trends=_trends(verdict, history))
         return anchored(judgement, report, history, anchor, baseline) if anchor else judgement
+
+
+def refuse_part(report: Report) -> None:
+    """Raises `InputError` for the report of one shard: by itself it would say that all other cases are missing."""
+    if report.part is not None:
+        remedy = "Judge all parts together: evalward check --parts DIR…, or evalward merge DIR… --output R.json."
+        raise wrong(REPORT_FILE, f"it holds {report.part.name}, a part of a run", remedy)
 
 
 def policy_of(loaded: LoadedConfig, profile: str | None, fail_on: FailOn | None) -> Policy:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from evalward.commands.faults import internal_error
 from evalward.commands.surfaces import Publication, Surfaces, annotated
+from evalward.engine.parts import IncompleteError
 from evalward.github.client import GitHub
 from evalward.github.errors import GitHubError
 from evalward.github.runner_files import Annotation, Outputs
@@ -47,7 +48,7 @@ def published(
     except InputError as error:
         surfaces.tell(*annotated(error.problems))
         page = surfaces.unjudged(failing.wrong, error.problems, EXIT_INPUT)
-    except GitHubError as error:
+    except (GitHubError, IncompleteError) as error:
         page = not_judged(surfaces, str(error))
     except Exception as error:
         message = internal_error(error, surfaces.redaction)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from evalward.commands.base_files import base_of_pull, guidance_wanted
-from evalward.commands.given import given_report
+from evalward.commands.given import given_report, of_commit
 from evalward.commands.measuring import chosen_of, measured, report_bytes
+from evalward.commands.parts import ShardBasis, attempt_of, folders_in, keep_trials, ordered, read_parts, refuse_others
 from evalward.commands.pipeline import Criteria
 from evalward.commands.planning import PlanBasis, announcing
 from evalward.commands.surfaces import Surfaces
@@ -85,19 +87,6 @@ def new_report(work: ReportingJob, judging: Criteria) -> tuple[Report, str]:
     """A new report, without secrets, and what tells its file from every other; `judging` says what is tried again."""
     surfaces, sides, world = work.surfaces, work.sides, work.surfaces.world
     base, side = base_of_pull(surfaces.settings, sides, work.tree)
-    services = Services(
-        work.loaded.config,
-        harmless(world.env) if work.keyless else world.env,
-        lambda: work.outputs,
-        world.tell,
-        world.now,
-        surfaces.redaction,
-        judging.retries,
-        base,
-        work.folder,
-        work.withheld,
-        planned=announcing(world, PlanBasis(work.loaded, judging.baseline, judging.policy)),
-    )
     order = MeasureOrder(
         config=work.loaded.config,
         chosen=chosen_of(work.selection),
@@ -108,8 +97,44 @@ def new_report(work: ReportingJob, judging: Criteria) -> tuple[Report, str]:
         base=side.model_copy(update={"suites": sides.judging.policy.with_base}),
         withheld=dict(work.withheld),
     )
+    loaded, order = _in_parts(work, order)
+    services = Services(
+        loaded.config,
+        harmless(world.env) if work.keyless else world.env,
+        lambda: work.outputs,
+        world.tell,
+        world.now,
+        surfaces.redaction,
+        judging.retries if surfaces.settings.shard is None else lambda _: (),  # the confirm stage is the merging job's
+        base,
+        work.folder,
+        work.withheld,
+        planned=announcing(world, PlanBasis(loaded, judging.baseline, judging.policy)),
+    )
     with surfaces.guarded_log():
         report = measured(work.head, order, services)
     if services.unwritten is not None:
         raise services.unwritten
     return report, services.digest
+
+
+def _in_parts(work: ReportingJob, order: MeasureOrder) -> tuple[LoadedConfig, MeasureOrder]:
+    """The configuration and the order, where this job is one shard or judges all: what it may use, what is known.
+
+    Raises `InputError`, `IncompleteError`.
+    """
+    settings, world, sides = work.surfaces.settings, work.surfaces.world, work.sides
+    if settings.shard is not None:
+        share = ShardBasis(settings.shard, sides.judging.baseline, sides.judging.policy, attempt_of(world))
+        return ordered(work.loaded, order.model_copy(update={"guidance": None}), share)
+    if settings.parts is None:
+        return work.loaded, order
+    workspace = work.surfaces.runner.workspace
+    folder = Path(settings.working_directory, settings.parts)
+    found = read_parts(work.head, folders_in(folder, workspace), work.tree)
+    refuse_others(found, work.loaded, work.tree.head())
+    of_commit(found.report, settings.parts, work.plan)
+    for note in found.notes:
+        work.surfaces.warn(note)
+    keep_trials(found, work.outputs, workspace)
+    return work.loaded, order.model_copy(update={"known": found.report})

@@ -8,6 +8,7 @@ from pathlib import Path
 from evalward.commands.ending import display_of, files_line, shown_reports, sources_of, write_outputs, write_page
 from evalward.commands.failed import only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
+from evalward.commands.parts import for_shard
 from evalward.commands.planning import PlanBasis, PlanRequest, announcing, baseline_of_config, show_plan
 from evalward.commands.record import open_recordings, record
 from evalward.commands.world import World
@@ -15,6 +16,7 @@ from evalward.config import LoadedConfig
 from evalward.engine.selection import Selection
 from evalward.keeper.services import Services
 from evalward.keeper.session import RunnerSession
+from evalward.records.part import Shard
 from evalward.records.report import REPORT_FILE, Report
 from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
 from evalward.render.outputs import ShownReports, text_of
@@ -23,8 +25,9 @@ from evalward.wire.messages import MeasureOrder
 
 @dataclass(frozen=True)
 class RunOptions:
-    """What `run` was asked for. `record`: the folder for a recording to commit; `failed`: only what failed before.
+    """What `run` was asked for.
 
+    `record`: the folder for a recording to commit; `failed`: only what failed before; `shard`: that part of the plan.
     `plan`: run nothing, and show in this format what would be run.
     """
 
@@ -35,6 +38,7 @@ class RunOptions:
     record: Path | None = None
     verbose: bool = False
     failed: bool = False
+    shard: Shard | None = None
     plan: str | None = None
 
 
@@ -70,6 +74,8 @@ def _ordered(world: World, runner: RunnerSession, options: RunOptions) -> _RunOr
     if options.failed:
         selection = only_failed(runner, options.output, selection, resume=options.resume)
     order = MeasureOrder(chosen=chosen_of(selection), resume=options.resume)
+    if options.shard is not None:
+        loaded, order = for_shard(world, runner, loaded, order, options.shard)
     policy = loaded.config.policy_for(None)
     return _RunOrdered(
         world, loaded, order, PlanBasis(loaded, baseline_of_config(runner, loaded), policy, compares=False)
@@ -117,4 +123,5 @@ def _written(world: World, shown: ShownReports, services: Services) -> list[str]
 def _last_lines(report: Report, files: str) -> list[str]:
     """Whether it came to its end, and where everything is."""
     ended = f"The run ended early: {report.interrupted}. What is finished is kept; go on with --resume."
-    return [*([ended] if report.interrupted else []), *([files] if files else [])]
+    part = f"This is {report.part.name}. Judge all parts together: evalward check --parts DIR…" if report.part else ""
+    return [*([ended] if report.interrupted else []), *([part] if part else []), *([files] if files else [])]

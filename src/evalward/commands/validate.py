@@ -10,13 +10,16 @@ from evalward.commands.files import read_baseline_if_any
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.config.load import load_config
+from evalward.config.odd import odd_rules
 from evalward.engine.plan import Plan
 from evalward.engine.selection import Selection
+from evalward.records.case import Case
 from evalward.records.problem import InputError, Problem
 from evalward.records.verdict import EXIT_OK
 from evalward.render.numbers import plural
 from evalward.runner.measure import prepare
 from evalward.suites.base import Proof
+from evalward.targets.base import Answering, knows_answers
 
 
 def validate(world: World, paths: Sequence[Path], *, prove: bool = True) -> int:
@@ -44,7 +47,7 @@ def _validate_config(path: Path, *, prove: bool) -> list[str]:
         plan = prepare(loaded, Selection())
     except InputError as error:
         problems += error.problems
-    problems += _baseline_problems(loaded)
+    problems += [*_baseline_problems(loaded), *(_lacking(plan) if plan else ())]
     proofs = asyncio.run(_prove(plan)) if prove and plan is not None and not problems else {}
     problems += [problem for proof in proofs.values() for problem in proof.problems]
     if problems or plan is None:
@@ -52,10 +55,32 @@ def _validate_config(path: Path, *, prove: bool) -> list[str]:
     cases = {(run.suite.spec.name, case.id) for run in plan.runs for case in run.cases}
     counts = (plural(len(loaded.config.suites), "suite"), plural(len(cases), "case"), plural(plan.size, "trial"))
     headline = f"{path}: {', '.join(counts)}, no problem"
-    odd = dict.fromkeys(note for run in plan.runs for note in run.suite.warnings)
+    warnings = (note for run in plan.runs for note in run.suite.warnings)
+    odd = dict.fromkeys([*odd_rules(loaded), *warnings, *_unused(plan)])
     summaries = (f"  {name}: {proof.summary}" for name, proof in proofs.items())
     gathered = (f"  {each.spec.name}: {each.kind.gathered_from(each.spec)}" for each in plan.gathered)
     return [headline, *summaries, *gathered, *(f"warning: {note}" for note in odd)]
+
+
+def _lacking(plan: Plan) -> list[Problem]:
+    """What targets lack whose answers are written down: such a case would count as missing in every run."""
+    found = [problem for target, cases in _answering(plan) for problem in target.lacking(cases)]
+    return list(dict.fromkeys(found))
+
+
+def _unused(plan: Plan) -> list[str]:
+    return [note for target, cases in _answering(plan) for note in target.unused(cases)]
+
+
+def _answering(plan: Plan) -> list[tuple[Answering, Sequence[Case]]]:
+    """Each target that knows its answers beforehand, with the cases of all suites that it is a target of."""
+    cases: dict[str, list[Case]] = {}
+    targets: dict[str, Answering] = {}
+    for run in plan.runs:
+        if knows_answers(run.target):
+            targets[run.target.id] = run.target
+            cases.setdefault(run.target.id, []).extend(run.cases)
+    return [(target, cases[name]) for name, target in targets.items()]
 
 
 async def _prove(plan: Plan) -> dict[str, Proof]:

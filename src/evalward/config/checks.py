@@ -187,7 +187,7 @@ def _is_finite(value: float) -> bool:
 
 def as_share(value: float, written: str = "") -> str:
     """The remedy for per cent where a share is meant: `Write it as a share: 0.90, not 90.`"""
-    if value > 100 or not (written or value > 1):
+    if value > 100 or not (written or value >= 2):  # 1.1 is a slip, and no share in per cent
         return "Write a number from 0 to 1."
     share = f"{value / 100:.2f}" if round(value) == value else f"{value / 100:.6g}"
     return f"Write it as a share: {share}, not {written or format(value, 'g')}."

@@ -13,8 +13,9 @@ from pydantic_core import ErrorDetails
 from evalward.config.checks import as_share
 from evalward.config.kinds import spec_at
 from evalward.config.model import Config
+from evalward.config.provider_checks import is_key_name
 from evalward.config.suite import Suite
-from evalward.config.words import KeyPath, Value, near_or_known, shown
+from evalward.config.words import KeyPath, Value, did_you_mean, near_or_known, one_line, shown
 from evalward.config.yaml_positions import Mistake, YamlTree
 
 
@@ -84,6 +85,13 @@ def _extra(case: _Case) -> tuple[str, str]:
     if new is not None:
         return f"{new} is there, too, under its old name", f"Keep {new}: only."
     known = list(_fields(models))
+    near = did_you_mean(case.key, known)
+    if not near and is_key_name(case.key) and isinstance(case.value, str) and case.value:
+        remedy = (
+            "Take it out and, if the file was ever committed or shared, revoke the key. Put the new one into an "
+            "environment variable; providers.NAME.key_env names another variable than the usual one."
+        )
+        return f"a key doesn't belong into this file ({one_line(case.key)})", remedy
     return f"unknown key {shown(case.key)}", near_or_known(case.key, known, "Known keys")
 
 

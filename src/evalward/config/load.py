@@ -38,14 +38,21 @@ def load_config(path: Path, shown: str | None = None, below: Path | None = None)
     except InputError as error:
         raise wrong(file, f"the file can't be read: {why(error)}", error.problems[0].remedy) from None
     except FileNotFoundError:
-        remedy = "Write evalward.yml at the repository's root, or say with --config where it is."
-        raise wrong(file, "there is no such file", remedy) from None
+        raise wrong(file, "there is no such file", _elsewhere(path)) from None
     except IsADirectoryError:
         raise wrong(file, "this is a folder", "Name the file in it: evalward.yml.") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "its name can't be used"
         raise wrong(file, f"the file can't be read: {reason}", "Check its name and permissions.") from None
     return parse_config(_decoded(data, file), file, root)
+
+
+def _elsewhere(path: Path) -> str:
+    """What to do about a file that isn't there: it may have the other suffix."""
+    other = path.with_suffix(".yaml" if path.suffix == ".yml" else ".yml")
+    if other.is_file():
+        return f"There is {other.name} in this folder: rename it, or name it with --config."
+    return "Write evalward.yml at the repository's root, or say with --config where it is."
 
 
 def _root(path: Path) -> Path:
@@ -95,12 +102,16 @@ def _validated(tree: YamlTree) -> tuple[Config | None, list[ErrorDetails]]:
 
 
 def _without_repetition(checked: list[Mistake], errors: list[ErrorDetails], tree: YamlTree) -> Iterator[Mistake]:
-    """Both kinds of mistakes; where both speak of one value, our own check knows better."""
+    """Both kinds of mistakes; where both speak of one value, our own check knows better.
+
+    Where it looked into a mapping, that is meant to be one, though text could stand there, too.
+    """
     yield from checked
     reported = {mistake.path for mistake in checked}
+    looked_into = {mistake.path[:-1] for mistake in checked}
     for error in errors:
         mistake = explain(error, tree)
-        if mistake.path not in reported:
+        if mistake.path not in reported and not (error["type"] == "string_type" and mistake.path in looked_into):
             yield mistake
 
 

@@ -64,6 +64,11 @@ def _provider(name: str, provider: Value, models: list[str]) -> Iterator[Mistake
             yield Mistake(place, f"no suite has the target {shown(f'{name}/{model}')}", known)
 
 
+def is_key_name(name: str) -> bool:
+    """Whether a key of the configuration is called like something secret: `api_key`, `token`."""
+    return _SECRET_HEADER.search(name) is not None
+
+
 def _base_url(place: KeyPath, url: Value) -> Iterator[Mistake]:
     if not isinstance(url, str):
         return

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast
 
 from pydantic import Field, create_model
 
@@ -71,6 +72,14 @@ class _Providers(StrictRecord):
     def named(self, name: str) -> Provider:
         """The provider of this name; `KeyError` when there is none."""
         return cast(Provider, getattr(self, _attribute(PROVIDERS[name].name)))
+
+    def at_once(self, most: Callable[[int | None], int]) -> Self:
+        """The same with another `concurrency` of each provider: `most` of what is set now."""
+        names = {_attribute(PROVIDERS[name].name): self.named(name) for name in PROVIDERS}
+        limited = {
+            name: given.model_copy(update={"concurrency": most(given.concurrency)}) for name, given in names.items()
+        }
+        return self.model_copy(update=limited)
 
 
 def _attribute(provider: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from evalward.config.kinds import spec_at
@@ -81,8 +81,15 @@ def _target(place: KeyPath, target: TargetId, suite: Value, config: Value) -> It
     elif not target.mark and (form := form_of(target.text, takes.forms)) is not None:
         yield Mistake(place, f"the target {shown(target.text)} doesn't name its model", f"Write {form}.")
     else:
-        known = near_or_known(target.text, takes.known, "Known")
+        known = _as_model(target.text, takes.forms) or near_or_known(target.text, takes.usable, "Known")
         yield Mistake(place, f"unknown target {shown(target.text)}", known)
+
+
+def _as_model(name: str, forms: Sequence[str]) -> str:
+    """For the name of a model without its provider: the target. Empty where it is no model's, or none is taken."""
+    providers = [row.name for row in PROVIDERS.values() if row.families and name.lower().startswith(row.families)]
+    taken = [each for each in providers if f"{each}/NAME" in forms and not model_name_problem(name)]
+    return f"Did you mean {taken[0]}/{one_line(name)}?" if taken else ""
 
 
 def _model(place: KeyPath, target: TargetId, form: str) -> Iterator[Mistake]:

@@ -54,6 +54,11 @@ class TargetForms:
         """The forms, with the targets of third parties: where there are no agents, one talks with these, too."""
         return self.forms if self.agents else (*self.forms, *added(TARGETS))
 
+    @property
+    def usable(self) -> tuple[str, ...]:
+        """Those of them that suites of the kind don't refuse."""
+        return tuple(form for form in self.known if form not in self.refused)
+
     def takes_added(self, target: TargetId) -> bool:
         """Whether this is a third party's target, `NAME` or `NAME:REST`, of which the suites may have one."""
         return target.form == "other" and target.mark != "/" and not self.agents and target.head in added(TARGETS)

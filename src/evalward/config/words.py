@@ -9,6 +9,7 @@ from typing import TypeAlias
 KeyPath: TypeAlias = tuple[str | int, ...]
 Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"
 
+_PART = 4  # letters of a word that stands for a longer one: `expected` for `expected_command`
 _SIMILAR = 0.71  # `turns` is near `max_turns`, `providers` isn't near `profiles`
 
 
@@ -36,7 +37,9 @@ def field_name(path: KeyPath) -> str:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`Did you mean …?`, or nothing when no known word is near."""
-    near = difflib.get_close_matches(word[:64], list(known), n=1, cutoff=_SIMILAR)
+    others = [each for each in known if each != word]  # what was written is no proposal
+    parts = [each for each in others if len(word) >= _PART and f"_{word}_" in f"_{each}_"]
+    near = difflib.get_close_matches(word[:64], others, n=1, cutoff=_SIMILAR) or (parts if len(parts) == 1 else [])
     return f"Did you mean {near[0]}?" if near else ""
 
 

@@ -122,20 +122,43 @@ def _compose(text: str, most_nodes: int) -> yaml.Node | None:
             return loader.get_single_node()
         finally:
             line = loader.line + 1
-    except ReaderError as error:
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
+        conflict = conflict_line(text)
+        raise YamlError(*CONFLICT, conflict) if conflict else _in_words(error, text, line) from None
+
+
+CONFLICT = (
+    "a conflict marker of git stands in the file",
+    "Resolve the conflict, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>.",
+)
+"""What is wrong with a file that a merge left half done, and what to do."""
+_MARKER = re.compile(r"^(<{7}|>{7}) \S", re.MULTILINE)
+
+
+def conflict_line(text: str) -> int | None:
+    """The line of the first marker that a merge of git left in a text, `None` where it has none."""
+    found = _MARKER.search(text)
+    return text.count("\n", 0, found.start()) + 1 if found else None
+
+
+def _in_words(error: Exception, text: str, line: int) -> YamlError:
+    if isinstance(error, ReaderError):
         line = text.count("\n", 0, error.position) + 1
         message = f"the character U+{ord(text[error.position]):04X} is not allowed in YAML"
-        raise YamlError(message, "Remove it.", line) from None
-    except yaml.MarkedYAMLError as error:
+        return YamlError(message, "Remove it.", line)
+    if isinstance(error, yaml.MarkedYAMLError):
         mark = error.problem_mark or error.context_mark
         message, remedy = _yaml_words(error)
-        raise YamlError(message, remedy, mark.line + 1 if mark else line) from None
-    except (yaml.YAMLError, ValueError, OverflowError):
-        # PyYAML converts escapes such as "\UFFFFFFFF" and %YAML versions without looking
-        raise YamlError("this is not valid YAML: an escape or a number is out of range", "Correct it.", line) from None
+        return YamlError(message, remedy, mark.line + 1 if mark else line)
+    # PyYAML converts escapes such as "\UFFFFFFFF" and %YAML versions without looking
+    return YamlError("this is not valid YAML: an escape or a number is out of range", "Correct it.", line)
 
 
 _QUOTES = "Put quotes around text that begins with * & ! % @ ` [ { or has a colon in it."
+_COLON = (
+    "text with a colon in it stands unquoted in a [list] or {mapping}",
+    'Put quotes around it: {prompt: "Files: all of them"}.',
+)
 _NO_TAGS = ("tags (!…) are not supported", "Remove the tag.")
 _YAML_WORDS = {  # part of PyYAML's message: what it means, what to do
     "found character '\\t'": ("a tab stands where YAML allows only blanks", "Indent with blanks."),
@@ -167,6 +190,9 @@ _YAML_WORDS = {  # part of PyYAML's message: what it means, what to do
 
 def _yaml_words(error: yaml.MarkedYAMLError) -> tuple[str, str]:
     problem = error.problem or error.context or "it can't be read"
+    begun, ended = error.context_mark, error.problem_mark
+    if "but got ':'" in problem and begun and ended and begun.line == ended.line:
+        return _COLON  # on further lines it is rather the bracket that isn't closed
     unknown = (f"this is not valid YAML: {one_line(problem, 100)}", _QUOTES)
     return next((words for part, words in _YAML_WORDS.items() if part in problem), unknown)
 

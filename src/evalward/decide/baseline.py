@@ -236,6 +236,8 @@ def _obstacles(report: Report, file: str, kinds: Collection[str], *, errors: boo
     found: list[tuple[str, str]] = []
     if report.partial is not None:
         found.append(("the run was restricted to a part", "Run all suites, targets and cases."))
+    if report.part is not None:
+        found.append((f"it holds {report.part.name} only", "Put all parts together with `evalward merge`."))
     if report.interrupted:
         found.append((f"the run was interrupted: {report.interrupted}", "Run it to its end."))
     for run in report.runs:

@@ -66,7 +66,7 @@ def without_skipped(report: Report, previous: Baseline | None, policy: Policy) -
     """The report without the skipped trials that stand in nobody's way, and what was left out, in sentences.
 
     They may go where the policy waives the case, and where the baseline doesn't know it. A run of which nothing would
-    be left stays as it is, unless it is waived.
+    be left stays as it is, unless it is waived, or another harness skipped it: it says itself whom it evaluates.
     """
     known = {run_key(run): {case.id for case in run.cases} for run in previous.runs} if previous else {}
     runs: list[Run] = []
@@ -75,7 +75,7 @@ def without_skipped(report: Report, previous: Baseline | None, policy: Policy) -
         waived = policy.waiver(run.suite, run.target, run.name) is not None
         old = known.get(run_key(run), set())
         gone = [r for r in run.cases if _may_go(r) and (waived or r.id not in old or policy.waiver(r.id))]
-        if not gone or (len(gone) == len(run.cases) and not waived):
+        if not gone or (len(gone) == len(run.cases) and not waived and not run.subject.measured_by_harness):
             runs.append(run)
             continue
         notes.append(f"{run.name}: left out, because it could not be run: {_some(r.id for r in gone)}")

@@ -61,6 +61,11 @@ class Spending:
         self.usd = 0.0
         self.tokens = 0
 
+    def known(self, usage: Usage) -> None:
+        """Add what was used elsewhere: nothing is stopped by it."""
+        self.usd += usage.cost_usd or 0.0
+        self.tokens += (usage.total_input_tokens or 0) + (usage.output_tokens or 0)
+
     def charge(self, usage: Usage) -> str | None:
         """Add a trial's usage. Why nothing more may start, if the budget is spent or can't be watched any more."""
         read, written = usage.total_input_tokens, usage.output_tokens

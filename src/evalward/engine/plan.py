@@ -107,11 +107,11 @@ def make_plan(
             else:
                 runs += _runs_of(suite, loaded, selection, keys, asker)
         except InputError as error:
-            problems += error.problems
+            problems += [_at_its_key(problem, suite, loaded) for problem in error.problems]
     if problems:
         raise InputError(problems)
     if not gathered and not any(run.cases for run in runs):
-        raise _nothing_selected(selection, loaded.file)
+        raise _nothing_selected(selection, loaded.file, suites)
     warnings = list(dict.fromkeys(warning for run in runs for warning in run.suite.warnings))
     return Plan(runs, selection.partial, warnings, gathered)
 
@@ -221,8 +221,24 @@ def _measurable(run: PlannedRun) -> PlannedRun:
     return run
 
 
-def _nothing_selected(selection: Selection, file: str) -> InputError:
+def _at_its_key(problem: Problem, suite: Suite, loaded: LoadedConfig) -> Problem:
+    """A problem of a file that a key of the suite names by itself, at that key."""
+    key = next((key for key in ("system", "tool") if getattr(suite, key, None) == problem.place.file), None)
+    if key is None or problem.place.line is not None:
+        return problem
+    index = loaded.config.suites.index(suite)
+    place = Place(file=loaded.file, line=loaded.line("suites", index, key))
+    message = f"{problem.place.file}: {problem.message}"
+    return problem.model_copy(update={"place": place, "field": f"suites[{index}].{key}", "message": message})
+
+
+def _nothing_selected(selection: Selection, file: str, suites: Sequence[Suite]) -> InputError:
     """The mistake of a selection that leaves nothing to run."""
+    targets = list(dict.fromkeys(target for suite in suites for target in suite.targets))
+    if selection.targets and not any(chosen(target, selection.targets) for target in targets):
+        whole = [f"{word}/*" for word in selection.targets if any(name.startswith(f"{word}/") for name in targets)]
+        remedy = f"Did you mean {', '.join(whole)}?" if whole else f"Targets: {', '.join(targets)}."
+        return wrong(file, f"no target matches {_shown(selection.targets)}", remedy)
     if selection.only is not None:
         gone = f"has none of the cases that failed last time: {_shown(_asked_by_id(selection))}"
         return wrong(file, gone, "They have other names now, or are gone. Leave out --failed.")

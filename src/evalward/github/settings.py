@@ -5,11 +5,12 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Literal, TypeVar, cast, get_args
 
 from evalward.github.comment import COMMENT_ID, CommentMode
+from evalward.records.part import MOST_SHARDS, Shard
 from evalward.records.policy import FailOn
 from evalward.records.problem import InputError, Place, Problem
 from evalward.render.escape import one_line
@@ -46,6 +47,9 @@ class ActionInputs:
     baseline: str | None = None
     profile: str | None = None
     report: str | None = None
+    shard_index: int | None = None
+    shard_total: int | None = None
+    parts: str | None = None
     publish: str | None = None
     report_url: str = ""
     baseline_to: BaselineTo = "push"
@@ -61,6 +65,13 @@ class ActionInputs:
     github_token: str = field(default="", repr=False)
     output_dir: str = "evalward-out"
     working_directory: str = "."
+
+    @property
+    def shard(self) -> Shard | None:
+        """The shard that is measured here, from 1: GitHub counts the jobs of a matrix from 0."""
+        if self.shard_index is None or self.shard_total is None:
+            return None
+        return Shard(self.shard_index + 1, self.shard_total)
 
     def status_against(self, base: str | None) -> str:
         """The commit status's name; `{base}` in it is the branch that judged, so that each has a name of its own."""
@@ -104,6 +115,9 @@ def read_settings(env: Mapping[str, str]) -> ActionInputs:
         baseline=reader.path("baseline", directory),
         profile=reader.text("profile") or None,
         report=reader.path("report", directory),
+        shard_index=reader.number("shard-index", MOST_SHARDS - 1, least=0),
+        shard_total=reader.number("shard-total", MOST_SHARDS),
+        parts=reader.path("parts", directory),
         publish=reader.path("publish", directory),
         report_url=reader.report_url(),
         baseline_to=reader.choice("baseline-to", cast("tuple[BaselineTo, ...]", get_args(BaselineTo)))
@@ -124,9 +138,11 @@ def read_settings(env: Mapping[str, str]) -> ActionInputs:
         working_directory=directory,
     )
     reader.refuse_beside_publish(settings)
+    reader.refuse_beside_shards(settings)
     if reader.problems:
         raise InputError(reader.problems)
-    return settings
+    # What a shard measured is judged by another job: that one comments.
+    return settings if settings.shard is None else replace(settings, comment="off", status="")
 
 
 def read_runner(env: Mapping[str, str]) -> RunnerEnvironment:
@@ -167,6 +183,10 @@ def _count(text: str) -> int:
     return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else 0
 
 
+_NUMBERS = {
+    "shard-index": "Write ${{ strategy.job-index }}.",
+    "shard-total": "Write ${{ strategy.job-total }}.",
+}
 _Choice = TypeVar("_Choice", bound=str)
 
 
@@ -185,15 +205,14 @@ class _InputReader:
         parts = (part.strip() for part in re.split(r"[,\n]", self.text(name)))
         return tuple(dict.fromkeys(part for part in parts if part))
 
-    def number(self, name: str, most: int) -> int | None:
+    def number(self, name: str, most: int, least: int = 1) -> int | None:
         text = self.text(name)
         if not text:
             return None
-        if re.fullmatch(r"[0-9]{1,6}", text) and 1 <= int(text) <= most:
+        if re.fullmatch(r"[0-9]{1,6}", text) and least <= int(text) <= most:
             return int(text)
-        self._wrong(
-            name, f"{text!r} is not a whole number from 1 to {most}", "Leave it empty to use the configuration's."
-        )
+        remedy = _NUMBERS.get(name, "Leave it empty to use the configuration's.")
+        self._wrong(name, f"{text!r} is not a whole number from {least} to {most}", remedy)
         return None
 
     def choice(self, name: str, known: tuple[_Choice, ...]) -> _Choice | None:
@@ -276,6 +295,23 @@ class _InputReader:
         for name in ("suites", "targets", "trials", "report"):
             if getattr(settings, name):
                 self._wrong(name, "has no meaning beside publish", "Give it to the workflow that measures.")
+
+    def refuse_beside_shards(self, settings: ActionInputs) -> None:
+        """A shard only measures, and parts are measured already: inputs that say otherwise are a mistake."""
+        index, total = settings.shard_index, settings.shard_total
+        for given, other, name in ((index, total, "shard-total"), (total, index, "shard-index")):
+            if given is not None and other is None and not self.text(name):
+                self._wrong(name, "is missing", _NUMBERS[name])
+        if index is not None and total is not None and index >= total:
+            self._wrong("shard-index", f"is {index}, and there are {total} shards, from 0", _NUMBERS["shard-index"])
+        if index is not None and settings.mode != "check":
+            self._wrong("mode", "has no meaning for a shard", "Give it to the job that judges all parts.")
+        if settings.parts is not None and index is not None:
+            self._wrong("shard-index", "has no meaning beside parts", "Give it to the jobs that measure.")
+        measured = "parts" if settings.parts is not None else "shard-index" if index is not None else None
+        for name in ("report", "publish") if measured else ():
+            if getattr(settings, name) is not None:
+                self._wrong(name, f"has no meaning beside {measured}", "Give it to a job of its own.")
 
     def _inside(self, name: str, text: str, workspace: str) -> str | None:
         """The path from the workspace's top, `None` with a problem noted when it is elsewhere."""

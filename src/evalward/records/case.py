@@ -29,6 +29,11 @@ class Case(StrictRecord):
         """The assistant messages of the reference solution, for the target `oracle`; empty when there is none."""
         return []
 
+    @property
+    def solved(self) -> bool:
+        """Whether the target `oracle` has something to give."""
+        return bool(self.reference())
+
     def is_for(self, target: str) -> bool:  # noqa: ARG002 - a kind may know better
         """Whether the case is meant for the target of this id. For another it is not planned, and not missing."""
         return True

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 from evalward.records.base import MAX_INTEGER, MAX_NESTING, fitting
 from evalward.records.json_text import NoJsonError, refuse_depth
+from evalward.records.json_words import json_words
 
 CHUNK = 1 << 20
 """Bytes that are read at once."""
@@ -134,7 +135,7 @@ class JsonStream:
             value, end = _DECODER.raw_decode(self._text, self._at)
         except json.JSONDecodeError as error:
             if self._ended or not self._may_be_cut(error):
-                raise self._wrong(_CUT if self._may_be_cut(error) else error.msg, error.pos) from None
+                raise self._wrong(_CUT if self._may_be_cut(error) else json_words(error), error.pos) from None
             return None
         except RecursionError:
             raise self._wrong("it is nested too deeply") from None

@@ -7,6 +7,7 @@ from math import isfinite
 from typing import Any
 
 from evalward.records.base import MAX_NESTING, fitting
+from evalward.records.json_words import json_words
 
 MOST_VALUES = 3_000_000
 """Values of one text. Each takes some 100 bytes of memory, however short it is written."""
@@ -47,7 +48,7 @@ def read_json(text: str | bytes, *, once: bool = False, lenient: bool = False, m
     except UnicodeEncodeError:
         raise NoJsonError("an escape such as \\ud83d is half a character") from None
     except json.JSONDecodeError as error:
-        raise NoJsonError(f"{error.msg} at column {error.colno}", error.lineno) from None
+        raise NoJsonError(f"{json_words(error)} (column {error.colno})", error.lineno) from None
     except UnicodeDecodeError as error:
         raise NoJsonError(f"it isn't UTF-8: {error.reason} at byte {error.start:,}") from None
     except ValueError:  # Python converts no more than some thousand digits

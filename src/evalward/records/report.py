@@ -12,6 +12,7 @@ from evalward.records.base import Count, Record
 from evalward.records.finding import Finding as Finding  # noqa: PLC0414 - where everybody looks for it
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import CategorySummary, Metric
+from evalward.records.part import Part
 from evalward.records.patterns import chosen
 from evalward.records.result import AnyDetails, OtherDetails, Result
 from evalward.records.succession import Predecessor
@@ -188,7 +189,8 @@ class Report(Record):
     `interrupted` says why it ended before everything planned was done, and `interrupted_by` what ended it. `findings`
     are what several targets on one suite show together. `guidance` holds the changed guidance against the base's:
     trials of the latter are in no run.
-    `base` is the base commit's side of the suites that are compared with it. `texts` are what hashes stand for, by the
+    `base` is the base commit's side of the suites that are compared with it. `part`: it holds one shard of a plan, and
+    is nothing to judge by itself. `texts` are what hashes stand for, by the
     hash, each once: what models read (parts of a subject) and what cases ask (their definitions).
     """
 
@@ -197,6 +199,7 @@ class Report(Record):
     created_at: str
     provenance: Provenance = Provenance()
     partial: Partial | None = None
+    part: Part | None = None
     interrupted: str | None = None
     interrupted_by: Interruption | None = None
     warnings: list[str] = []

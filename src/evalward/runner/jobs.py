@@ -21,6 +21,7 @@ from evalward.runner.harness import not_runnable
 from evalward.runner.link import Keeper, Shelf, Telling
 from evalward.runner.measure import Beyond, OtherGuidance, prepare, refuse_missing_keys, run_plan
 from evalward.runner.outside import Outside
+from evalward.runner.parts import not_in_parts, shard_of
 from evalward.suites.across import unfed_rules
 from evalward.wire import messages as m
 from evalward.wire.peer import Peer
@@ -118,10 +119,14 @@ def measure(session: JobSession, data: bytes) -> bytes:
     plan = _plan(session, loaded, order.chosen)
     if order.spare_keyless:
         plan = without_missing_keys(plan)
+    part = None
+    if order.shard is not None:
+        plan, part = shard_of(plan, order.shard)
     guidance = _guidance(session, loaded, order)
     keeper, outside = session.keeper, session.outside
     spared = _not_run(loaded, plan, order, outside.env)
-    outline = _outline(session, loaded, plan, order, spared)
+    to_run = plan if order.known is None else not_in_parts(plan, order.known)
+    outline = _outline(session, loaded, to_run, order, spared)
     if order.plan_only:
         keeper.planned(outline)
         return b"null"
@@ -129,7 +134,7 @@ def measure(session: JobSession, data: bytes) -> bytes:
     if outline.live:
         keeper.planned(outline)
     with base_commit(order.base, loaded, outside.env, keeper) as base:
-        beyond = Beyond(guidance, base, spared, order.withheld)
+        beyond = Beyond(guidance, base, spared, part, order.known, order.withheld)
         run_plan(loaded, plan, keeper, outside, beyond, resume=order.resume)
     return b"null"
 

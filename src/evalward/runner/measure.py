@@ -21,12 +21,14 @@ from evalward.engine.selection import Selection
 from evalward.engine.texts import planned_texts
 from evalward.git import GitTree
 from evalward.records.guidance import GuidanceComparison
+from evalward.records.part import Part
 from evalward.records.problem import InputError, Place, Problem
 from evalward.records.report import Provenance, Report, Tool
 from evalward.render.numbers import plural
 from evalward.runner.base_side import BaseCommit
 from evalward.runner.gathering import RunnersGatherer, StartsHarnesses
 from evalward.runner.outside import Outside
+from evalward.runner.parts import not_in_parts, with_parts
 from evalward.runner.progress import ProgressLine
 from evalward.suites.across import diagnose, unfed_rules
 from evalward.targets.asking import Asker
@@ -59,12 +61,14 @@ class Beyond:
 
     `guidance` says how changed guidance compares with another; its trials are in no run. `base` is what doubts are
     settled with. `not_measured` are gathered suites that can't be measured here, and why; `withheld` those of them
-    whose commands are not run.
+    whose commands are not run. `part`: the plan is this shard's. `known` is what shards have measured of the plan.
     """
 
     guidance: OtherGuidance | None = None
     base: BaseCommit | None = None
     not_measured: Mapping[str, str] = field(default_factory=dict)
+    part: Part | None = None
+    known: Report | None = None
     withheld: Collection[str] = ()
 
 
@@ -94,7 +98,7 @@ def run_plan(
     by = RunnersGatherer(records, records, outside.say)
     # first: mistakes in files before money is spent
     gathered = gather_all(loaded, plan, by, beyond.not_measured, beyond.withheld)
-    report = with_gathered(stage.planned(loaded, plan, base), gathered, loaded)
+    report = with_gathered(_planned(stage, loaded, plan, beyond), gathered, loaded)
     retries = records.checkpoint(report)
     again = [retry for retry in retries if not retry.beside]
     ours = [retry for retry in again if retry.suite not in plan.gathered_names]
@@ -117,6 +121,18 @@ def run_plan(
         report = report.model_copy(update={"guidance": found})
         records.checkpoint(report)
     return report
+
+
+def _planned(stage: _MeasuringStage, loaded: LoadedConfig, plan: Plan, beyond: Beyond) -> Report:
+    """The report of the planned trials, whether they are all run here, are a shard's, or were run by shards."""
+    known = beyond.known
+    if known is None:
+        return stage.planned(loaded, plan, beyond.base).model_copy(update={"part": beyond.part})
+    for result in (result for run in known.runs for result in run.cases):
+        stage.account.known(result.usage)
+        if result.judge_usage is not None:
+            stage.account.known(result.judge_usage)
+    return with_parts(plan, known, stage.planned(loaded, not_in_parts(plan, known), beyond.base))
 
 
 def guidance_runner(loaded: LoadedConfig, records: Records, outside: Outside, *, resume: bool = False) -> RunPlan:

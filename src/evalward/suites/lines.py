@@ -11,7 +11,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from evalward.config import LoadedConfig, Suite
-from evalward.config.words import near_or_known, shown
+from evalward.config.model_words import described, in_words
+from evalward.config.words import shown
+from evalward.config.yaml_positions import CONFLICT, conflict_line
 from evalward.opening import read_text_inside
 from evalward.records.case import Case
 from evalward.records.json_text import NoJsonError, read_json
@@ -65,11 +67,15 @@ def _read(root: Path, name: str, shown_as: str, model: type[Model], parse: Parse
         place = Place(file=shown_as)
         return LinesRead([], [problem.model_copy(update={"place": place}) for problem in error.problems])
     except (OSError, UnicodeDecodeError) as error:
-        why = error.strerror if isinstance(error, OSError) else f"it isn't UTF-8: {error}"
-        return LinesRead(
-            [], [_problem(shown_as, None, f"the file can't be read: {why}", "Check its name and content.")]
-        )
+        return LinesRead([], [_unread(shown_as, error)])
     return parse(text, shown_as, model)
+
+
+def _unread(file: str, error: OSError | UnicodeDecodeError) -> Problem:
+    if isinstance(error, OSError):
+        return _problem(file, None, f"the file can't be read: {error.strerror}", "Check its name and content.")
+    line = bytes(error.object).count(b"\n", 0, error.start) + 1
+    return _problem(file, line, "the file is not UTF-8 text", "Save it as UTF-8.")
 
 
 def read_cases(
@@ -116,7 +122,8 @@ def parse_lines(text: str, shown_as: str, model: type[Model]) -> LinesRead[Model
         except ValidationError as error:
             problems += [explained(place, item, model) for item in error.errors()]
         except NoJsonError as error:
-            problems.append(Problem(place=place, message=f"not a JSON object: {error}", remedy=REMEDY))
+            known = CONFLICT if conflict_line(line) else (f"not a JSON object: {error}", REMEDY)
+            problems.append(Problem(place=place, message=known[0], remedy=known[1]))
     return LinesRead(lines, problems)
 
 
@@ -161,7 +168,7 @@ def _problem(file: str, line: int | None, message: str, remedy: str) -> Problem:
 def _object(line: str) -> dict[str, Any]:
     value = read_json(line, once=True)
     if not isinstance(value, dict):
-        raise NoJsonError(f"it is a {type(value).__name__}")
+        raise NoJsonError(f"it is {described(value)}")
     return value
 
 
@@ -173,12 +180,8 @@ def explained(place: Place, error: ErrorDetails, model: type[BaseModel]) -> Prob
 
 
 def _words(error: ErrorDetails, model: type[BaseModel]) -> tuple[str, str]:
-    if error["type"] == "missing":
-        return "the key is missing", "Add it."
-    if error["type"] == "extra_forbidden":
-        return "unknown key", near_or_known(str(error["loc"][-1]), known_keys(model, error["loc"]), "Known keys")
-    message = error["msg"].removeprefix("Value error, ")
-    return message[:1].lower() + message[1:], ""
+    loc = error["loc"] if error["type"] == "extra_forbidden" else (*error["loc"], "")
+    return in_words(error, known_keys(model, loc))
 
 
 def known_keys(model: type[BaseModel], loc: tuple[int | str, ...]) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing_extensions import TypeIs
 
 from evalward.records.base import why_of
 from evalward.records.case import Case
+from evalward.records.problem import Problem
 from evalward.records.trace import Message, Trace, Turn, Usage
 
 NO_MODEL = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0)
@@ -157,6 +158,32 @@ class Target(Evaluated, Protocol):
     def open(self, case: Case, trial: int) -> Chat:
         """The chat for a trial. Raises `TrialSkippedError` when the target can't do it."""
         ...
+
+
+class Answering(Protocol):
+    """A target that knows beforehand which cases it can't do: what it answers is written down."""
+
+    def lacking(self, cases: Sequence[Case]) -> Sequence[Problem]:
+        """What is missing for cases of its suites that it can't do."""
+        ...
+
+    def unused(self, cases: Sequence[Case]) -> Sequence[str]:
+        """What it has for no case: probably misspelt."""
+        ...
+
+
+def knows_answers(target: object) -> TypeIs[Answering]:
+    """Whether a target can say beforehand which cases it can't do."""
+    return callable(getattr(target, "lacking", None))
+
+
+def without_solution(target: str, cases: Sequence[Case]) -> list[Problem]:
+    """The mistake of each case that has no reference solution, under a target that gives nothing else."""
+    message = f"the case has no reference solution, and the target {target} has nothing else to run"
+    remedy = f"Write its solution, or remove {target} from the suite's targets."
+    return [
+        Problem(place=case.place, field=case.id, message=message, remedy=remedy) for case in cases if not case.solved
+    ]
 
 
 def talks(target: Evaluated) -> TypeIs[Target]:

@@ -7,13 +7,15 @@ typed? It can't see a changed prompt.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
+from typing import TypeAlias
 
 from pydantic import ValidationError
 
+from evalward.config.model_words import in_words
 from evalward.opening import MIB, glob_inside, kind_inside, name_below, read_inside
 from evalward.records.base import digest
 from evalward.records.case import Case
@@ -88,6 +90,13 @@ class Replay(Free):
         return ReplayChat(same.trace)
 
 
+Recorded: TypeAlias = tuple[str, Trial]
+"""A trial, and the file that it was read from, as people call it."""
+NOT_REPLAYED = frozenset({"oracle", "nop"})
+"""Targets that cost nothing to run again, so that a recording with others beside them is meant to be of those."""
+MOST_SHOWN = 5
+
+
 def recorded(asked: TargetId, context: TargetContext) -> Replay:
     """The target `replay:NAME`."""
     root, path = context.loaded.root, context.entry(context.loaded.config.recordings, asked)
@@ -95,29 +104,37 @@ def recorded(asked: TargetId, context: TargetContext) -> Replay:
 
 
 def load_recording(name: str, path: Path, shown: str | None = None, root: Path | None = None) -> Replay:
-    """A recording: a folder of trial files (as `run` leaves them), or a `.jsonl` file with one trial a line.
+    """A recording: a folder of trial files (as `run` and `--record` leave them), a `.jsonl` file with one trial a line,
+    or a pattern of such files. Of several targets, `oracle` and `nop` are passed over.
 
     `shown` is its name for people; below `root` nothing on the way to it is a link. Raises `InputError` when there is
-    none, when a trial can't be read or is there twice, or when it holds trials of several targets.
+    none, when a trial can't be read or is there twice, or when it holds trials of several other targets.
     """
     place = shown or str(path)
     top = root or path.parent
-    trials = _trials(top, name_below(top, path), place)
-    if not trials:
+    found = _trials(top, name_below(top, path), place)
+    if not found:
         raise wrong(
             place,
             f"recording {name!r} holds no trial",
-            "A recording is a folder that `evalward run --output` made, or a .jsonl file with one trial a line.",
+            "A recording is what `evalward run --record` or `--output` left, or a .jsonl file with one trial a line.",
         )
-    _refuse_twins(name, place, trials)
-    targets = sorted({trial.target for trial in trials})
-    if len(targets) > 1:
-        raise wrong(
-            place,
-            f"recording {name!r} holds trials of several targets: {', '.join(targets[:5])}",
-            "Name the folder of one of them, below trials/.",
-        )
-    return Replay(name, trials)
+    _refuse_twins(name, place, (trial for _, trial in found))
+    return Replay(name, [trial for _, trial in _of_one_target(name, place, found)])
+
+
+def _of_one_target(name: str, place: str, found: Sequence[Recorded]) -> Sequence[Recorded]:
+    """The trials of the one target that was measured: beside it a run has recorded what needs no model, too."""
+    files: dict[str, str] = {}
+    for file, trial in found:
+        files.setdefault(trial.target, file)
+    measured = {target: file for target, file in files.items() if target not in NOT_REPLAYED} or files
+    if len(measured) == 1:
+        return [each for each in found if each[1].target in measured]
+    shown = "; ".join(f"{target}: {file}" for target, file in sorted(measured.items())[:MOST_SHOWN])
+    message = f"recording {name!r} holds trials of several targets ({shown})"
+    remedy = "Name the file of one of them; for several suites a pattern, such as DIR/*.MODEL*.jsonl."
+    raise wrong(place, message, remedy)
 
 
 def _refuse_twins(name: str, place: str, trials: Iterable[Trial]) -> None:
@@ -132,28 +149,34 @@ def _refuse_twins(name: str, place: str, trials: Iterable[Trial]) -> None:
         seen.add(key)
 
 
-def _trials(root: Path, name: str, place: str) -> list[Trial]:
-    """All trials of a recording. `place` is what people call it."""
+def _trials(root: Path, name: str, place: str) -> list[Recorded]:
+    """All trials of a recording, each with its file. `place` is what people call it."""
     try:
         kind = kind_inside(root, name)
-        if kind != "folder":
-            return list(_read_trials(root, name, place)) if kind == "file" else []
+        if kind == "file":
+            return list(_read_trials(root, name, place))
+        if kind is None:
+            return [each for file in _matching(root, name) for each in _read_trials(root, file, file)]
         below = f"{name}/trials" if kind_inside(root, f"{name}/trials") == "folder" else name
         files = [*glob_inside(root / below, "**/*.json"), *glob_inside(root / below, "*.jsonl")]
         base = f"{place}/trials" if below != name else place
-        return [trial for file in files for trial in _read_trials(root, f"{below}/{file}", f"{base}/{file}")]
+        return [each for file in files for each in _read_trials(root, f"{below}/{file}", f"{base}/{file}")]
     except OSError as error:
         raise wrong(place, f"the recording can't be read: {error.strerror}", "Check its permissions.") from error
 
 
-def _read_trials(root: Path, name: str, place: str) -> Iterator[Trial]:
+def _matching(root: Path, pattern: str) -> list[str]:
+    return glob_inside(root, pattern) if "*" in pattern and pattern.endswith(".jsonl") else []
+
+
+def _read_trials(root: Path, name: str, place: str) -> Iterator[Recorded]:
     data = read_inside(root, name, MOST_BYTES)
     if name.endswith(".json"):
-        yield _parse_trial(place, 1, data)
+        yield place, _parse_trial(place, 1, data)
         return
     for number, line in enumerate(BytesIO(data), 1):
         if line.strip() and not line.lstrip().startswith((b"#", b"//")):
-            yield _parse_trial(place, number, line)
+            yield place, _parse_trial(place, number, line)
 
 
 def _parse_trial(place: str, line: int, text: bytes) -> Trial:
@@ -167,7 +190,7 @@ def _parse_trial(place: str, line: int, text: bytes) -> Trial:
         problem = Problem(
             place=Place(file=place, line=line),
             field=".".join(map(str, first["loc"])),
-            message=first["msg"],
+            message=in_words(first)[0],
             remedy="Record it again, or mend the file.",
         )
         raise InputError(problem) from error

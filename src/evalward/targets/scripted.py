@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evalward.records.case import Case
+from evalward.records.problem import Problem
 from evalward.records.target_id import TargetId
 from evalward.records.trace import Message, Text, Trace, Turn
-from evalward.targets.base import NO_MODEL, Chat, Evaluated, Free, Reply, Request, TrialSkippedError
+from evalward.targets.base import (
+    NO_MODEL,
+    Chat,
+    Evaluated,
+    Free,
+    Reply,
+    Request,
+    TrialSkippedError,
+    without_solution,
+)
 from evalward.targets.context import TargetContext
 
 
@@ -38,6 +48,14 @@ class Oracle(Free):
         if not messages:
             raise TrialSkippedError("no_solution", "the case has no reference solution")
         return ScriptedChat(messages)
+
+    def lacking(self, cases: Sequence[Case]) -> Sequence[Problem]:
+        """The cases without a reference solution."""
+        return without_solution(self.id, cases)
+
+    def unused(self, cases: Sequence[Case]) -> Sequence[str]:  # noqa: ARG002 - a solution belongs to its case
+        """Nothing."""
+        return []
 
 
 class Nop(Free):

@@ -12,7 +12,7 @@ from evalward.config.model import Config
 from evalward.records.base import Count, Record
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import Problem
-from evalward.records.report import ChosenCases
+from evalward.records.report import ChosenCases, Report
 from evalward.records.result import Result, Trial
 from evalward.records.trace import Message, Turn
 from evalward.targets.agents.base import Limit
@@ -115,6 +115,20 @@ class BaseSide(Record):
     why_not: str | None = None
 
 
+class ShardOrder(Record):
+    """Run one shard of the plan: number `index`, from 1, of `total`.
+
+    `durations`: milliseconds that a trial of a case took, by suite, target and id. `left` are suites that no shard
+    measures. `attempt` counts the runs of the shard's job.
+    """
+
+    index: Count
+    total: Count
+    durations: dict[str, dict[str, dict[str, float]]] = {}
+    left: list[str] = []
+    attempt: Count = 1
+
+
 class MeasureOrder(Record):
     """Run the suites of the configuration that was read.
 
@@ -122,6 +136,8 @@ class MeasureOrder(Record):
     `spare_keyless`: a live target without its key is not measured, instead of being a mistake. `guidance`: why changed
     guidance is held against the base's, if it is. `keyless`: whatever keys there are, none is used. `base` is measured
     beside the head where that is asked for. `withheld` are suites whose commands are not run, by name, and why.
+    `shard`: only that part of the plan. `known` is what all shards have measured of it: only what no shard measures is
+    run, and what is to be tried again.
     `plan_only`: say what would be run, and run nothing of it.
     `versioned`: the files belong to the commit of the repository that they lie in.
     """
@@ -135,6 +151,8 @@ class MeasureOrder(Record):
     guidance: str | None = None
     base: BaseSide = BaseSide(why_not="no base commit was named")
     withheld: dict[str, str] = {}
+    shard: ShardOrder | None = None
+    known: Report | None = None
     plan_only: bool = False
     versioned: bool = True
 

@@ -127,10 +127,10 @@ MINIMAL = '{"id": "a", "category": "c", "prompt": "p", "expectations": [{"check"
         (', "files": {"//a": ""}', "files: the path '//a' isn't a plain path"),
         (', "files": {"/a\\u0000b": ""}', "isn't a plain path"),
         (', "files": {"/a": "", "/a/b/c": ""}', "files: '/a' can't be both a file and the folder of '/a/b/c'"),
-        (', "files": {"/a": 5}', "files./a: input should be a valid string"),
-        (', "max_turns": 0', "max_turns: input should be greater than or equal to 1"),
+        (', "files": {"/a": 5}', "files./a: must be text, not the number 5"),
+        (', "max_turns": 0', "max_turns: must be at least 1, not 0. Change the number."),
         (', "timeout_s": NaN', "not a JSON object: NaN is no JSON"),
-        (', "timeout_s": 1e9', "timeout_s: input should be less than or equal to 600"),
+        (', "timeout_s": 1e9', "timeout_s: must be at most 600"),
         (', "description": "\\ud800"', "not a JSON object: an escape such as \\ud83d is half a character"),
         (', "x": ' + "[" * 20_000 + "]" * 20_000, "not a JSON object: "),
     ],
@@ -144,11 +144,11 @@ def test_a_wrong_line_is_told_with_its_field(tmp_path: Path, more: str, message:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("{", "not a JSON object: Expecting property name enclosed in double quotes at column 2"),
+        ("{", "not a JSON object: it ends too early (column 2)"),
         ("[1]", "not a JSON object: it is a list"),
-        ("null", "not a JSON object: it is a NoneType"),
-        ('"text"', "not a JSON object: it is a str"),
-        ('{"id": "a"} {"id": "b"}', "not a JSON object: Extra data at column 13"),
+        ("null", "not a JSON object: it is null"),
+        ('"text"', 'not a JSON object: it is the text "text"'),
+        ('{"id": "a"} {"id": "b"}', "not a JSON object: more follows after its end (column 13)"),
     ],
 )
 def test_a_line_that_is_no_object(tmp_path: Path, line: str, message: str) -> None:
@@ -163,7 +163,7 @@ def test_an_expectation_says_what_is_wrong_with_it(tmp_path: Path) -> None:
         "cases.jsonl:1: expectations[0].check: unknown check 'exit_cod'. Did you mean exit_code?",
         "cases.jsonl:1: expectations[1].check: the key is missing. Add it.",
         "cases.jsonl:1: expectations[1].chek: unknown key. Did you mean check?",
-        "cases.jsonl:1: expectations[2].weight: input should be greater than or equal to 0.",
+        "cases.jsonl:1: expectations[2].weight: must be at least 0, not -1. Change the number.",
     ]
 
 
@@ -200,7 +200,7 @@ def test_separators_of_unicode_end_no_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b'{"id": "\xff"}'])
 def test_a_file_that_is_no_utf8(tmp_path: Path, content: bytes) -> None:
     (problem,) = problems_of(tmp_path, content)
-    assert "the file can't be read: it isn't UTF-8" in problem
+    assert "cases.jsonl:1: the file is not UTF-8 text. Save it as UTF-8." in problem
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:

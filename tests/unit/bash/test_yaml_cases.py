@@ -152,7 +152,7 @@ def test_all_problems_of_a_file_come_at_once(tmp_path: Path) -> None:
     assert [problem.split(". ")[0] for problem in found][:3] == [
         "cases.yaml:6: x: unknown key",
         "cases.yaml:7: prompt: the key is missing",
-        "cases.yaml:9: expectations: list should have at least 1 item after validation, not 0.",
+        "cases.yaml:9: expectations: is empty",
     ]
 
 

@@ -149,7 +149,7 @@ MEANINGS = [
         "targets: gemini/x",
         6,
         "suites[0].targets",
-        "nop, replay:NAME, program:NAME, anthropic/NAME,",
+        "nop, replay:NAME, anthropic/NAME,",
         ORACLE,
     ),
     Broken("targets: openai/", 6, "suites[0].targets", "doesn't name its model. Write openai/NAME.", ORACLE),

@@ -90,9 +90,9 @@ def test_other_trials_are_no_restriction(loaded: LoadedConfig) -> None:
     ("selection", "message"),
     [
         (Selection(suites=["three"]), "no suite matches 'three'"),
-        (Selection(targets=["anthropic/*"]), "nothing matches 'anthropic/*'"),
+        (Selection(targets=["anthropic/*"]), "no target matches 'anthropic/*'"),
         (Selection(cases=["zz", "yy"]), "nothing matches 'zz', 'yy'"),
-        (Selection(suites=["two"], targets=["oracle"]), "nothing matches 'oracle'"),
+        (Selection(suites=["two"], targets=["oracle"]), "no target matches 'oracle'"),
         (
             Selection(only=[ChosenCases(suite="two", target="nop", cases=["a1"])]),
             "none of the cases that failed last time: 'a1'",

@@ -134,11 +134,11 @@ def test_the_injection_is_the_agents_last_words() -> None:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ({"label": "maybe"}, "'pass' or 'fail'"),
+        ({"label": "maybe"}, "Known: pass, fail."),
         ({"transcript": None}, "either `transcript` or `trace`"),
         ({"trace": {}}, "either `transcript` or `trace`"),
         ({"scores": {"c": 1}}, "'c' is no criterion"),
-        ({"scores": {"a": 2}}, "less than or equal to 1"),
+        ({"scores": {"a": 2}}, "must be at most 1, not 2"),
         ({"sores": {}}, "Did you mean scores?"),
     ],
 )

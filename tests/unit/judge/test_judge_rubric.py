@@ -68,7 +68,7 @@ def test_weights_sum_to_1_within_a_hundredth(weight: float, fine: bool) -> None:
     ("old", "new", "where", "what"),
     [
         ("id: efficiency", "id: task_completion", "r.yaml:8: criteria[2].id", "stands twice"),
-        ("weight: 0.40", "weight: -1", "r.yaml:6: criteria[1].weight", "greater than 0"),
+        ("weight: 0.40", "weight: -1", "r.yaml:6: criteria[1].weight", "must be more than 0, not -1"),
         ("weight: 0.40", 'weight: "0.40"', "r.yaml:6: criteria[1].weight", "number"),
         ("weight: 0.40", "weight: .nan", "r.yaml:6: criteria[1].weight", "number"),
         ("weight: 0.40", "wieght: 0.40", "criteria[1].wieght", "Did you mean weight?"),
@@ -77,7 +77,7 @@ def test_weights_sum_to_1_within_a_hundredth(weight: float, fine: bool) -> None:
         ("highlights]", "smells]", "r.yaml:13: output.require_fields[4]", "highlights"),
         ("format: json", "format: xml", "r.yaml:12: output.format", "json"),
         (GOOD, "", "r.yaml:1", "no mapping"),
-        (GOOD, "criteria: []", "r.yaml:1: criteria", "at least 1"),
+        (GOOD, "criteria: []", "r.yaml:1: criteria", "is empty"),
         (GOOD, "a: [", "r.yaml", ""),
     ],
 )

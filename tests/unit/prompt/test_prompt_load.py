@@ -160,7 +160,7 @@ def test_a_mistake_is_told_with_its_line(tmp_path: Path, text: str, words: str) 
     [
         ({"prompt": "No answer in it."}, "the judge wouldn't see the answer: {{completion}} stands for it"),
         ({"choices": [{"choice": "a", "score": 0}]}, "no choice has a score above 0"),
-        ({"choices": [{"choice": "a", "score": 7}]}, "less than or equal to 1"),
+        ({"choices": [{"choice": "a", "score": 7}]}, "must be at most 1, not 7"),
         ({"choices": [{"choice": "a", "score": 0}, {"choice": "A ", "score": 1}]}, "a choice stands twice"),
     ],
 )

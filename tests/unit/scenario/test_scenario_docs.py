@@ -22,8 +22,9 @@ from evalward.suites.scenario.tolerance import _OLD_GATES
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGE = (ROOT / "docs" / "scenario-suite.md").read_text("utf-8")
+MIGRATION = (ROOT / "docs" / "from-llm-tool-test.md").read_text("utf-8")
 CONFIGURATION = (ROOT / "docs" / "configuration.md").read_text("utf-8")
-NAMED = set(re.findall(r"[\w.]+", " ".join(re.findall(r"`([^`\n]+)`", PAGE))))
+NAMED = set(re.findall(r"[\w.]+", " ".join(re.findall(r"`([^`\n]+)`", PAGE + MIGRATION))))
 IGNORED = {"variants", "cost", "run", "tool", "evaluation", "scripts", "setup", "task"}
 
 

@@ -307,7 +307,7 @@ def test_the_rubric_belongs_to_the_definition(tmp_path: Path) -> None:
     other = text.replace("rubric:", "model: anthropic/claude-haiku-4-5, rubric:")
     assert one(tmp_path, other).definition == one(tmp_path, text).definition  # who judges belongs to the subject
     (tmp_path / "r.yaml").write_text("criteria: []\n")
-    assert problems(tmp_path, text) == ["r.yaml:1: criteria: list should have at least 1 item after validation, not 0."]
+    assert problems(tmp_path, text) == ["r.yaml:1: criteria: is empty. Name at least one."]
 
 
 def test_a_link_out_of_the_fixture_is_a_mistake(tmp_path: Path) -> None:

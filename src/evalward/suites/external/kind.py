@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from evalward.config import LoadedConfig
@@ -10,7 +11,7 @@ from evalward.decide.kinds import PerTrial
 from evalward.records.base import digest
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
-from evalward.records.problem import InputError
+from evalward.records.problem import InputError, Place
 from evalward.records.result import Details, Result
 from evalward.render.numbers import plural
 from evalward.suites.external.again import Again, cut_short, nothing_left, reading_of, say_last
@@ -89,9 +90,9 @@ class ExternalKind(GatheredKind):
         by: Gatherer,
         files: Sequence[ForeignFile],
     ) -> Gathered:
-        place = f"{loaded.file}, suite {spec.name}, results {', '.join(spec.results)}"
-        form, read = read_files(files, spec.format, place)
-        found = read_results(read, reading_of(spec, form, by), place)
+        with _at_results(spec, loaded):
+            form, read = read_files(files, spec.format, loaded.file)
+            found = read_results(read, reading_of(spec, form, by), loaded.file)
         trials = sum(len(run.results) for run in found.runs)
         by.say(f"{spec.name}: {plural(trials, 'trial')} of {', '.join(run.target for run in found.runs)}")
         contents = {fingerprint(file): file.name for file in files} if spec.rerun is not None else {}
@@ -128,6 +129,24 @@ class ExternalKind(GatheredKind):
             return details
         worst = {name: max(value, 1.0) if name in details.lower else 0.0 for name, value in details.scores.items()}
         return details.model_copy(update={"scores": worst, "score": None if details.score is None else 0.0})
+
+
+@contextmanager
+def _at_results(spec: ExternalSuite, loaded: LoadedConfig) -> Iterator[None]:
+    """Mistakes that no single file has stand where the configuration names the files."""
+    try:
+        yield
+    except InputError as error:
+        suites = [suite.name for suite in loaded.config.suites]
+        line = loaded.line("suites", suites.index(spec.name), "results") if spec.name in suites else None
+        place = Place(file=loaded.file, line=line)
+        field = f"suite {spec.name}, results {', '.join(spec.results)}"
+        raise InputError(
+            problem.model_copy(update={"place": place, "field": field})
+            if problem.place.file == loaded.file
+            else problem
+            for problem in error.problems
+        ) from error
 
 
 def _judged_by(spec: ExternalSuite) -> Mapping[str, str]:

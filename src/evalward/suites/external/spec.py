@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, GetJsonSchemaHandler
@@ -90,6 +91,8 @@ class ExternalSuite(HarnessSuite):
             message = f"there is no format {shown(form)}"
             yield Mistake((*path, "format"), message, near_or_known(form, installed(FORMATS), "Formats"))
         for place, bounds in items(get(suite, "score"), *path, "score"):
+            if isinstance(bounds, float) and not isfinite(bounds):
+                yield Mistake(place, f"no score is at least {bounds}", "Write a finite number.")
             if isinstance(bounds, dict) and not bounds:
                 yield Mistake(place, "this bound has no end", "Write min, max or both.")
             least, most = get(bounds, "min"), get(bounds, "max")

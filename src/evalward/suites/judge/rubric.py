@@ -13,7 +13,8 @@ from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from evalward.config import LoadedConfig
-from evalward.config.words import KeyPath, field_name, near_or_known
+from evalward.config.model_words import in_words
+from evalward.config.words import KeyPath, field_name
 from evalward.config.yaml_positions import Mistake, YamlError, YamlTree, read_yaml
 from evalward.opening import beginning_inside
 from evalward.records.base import StrictRecord, digest
@@ -159,12 +160,9 @@ def _checked(rubric: Rubric) -> Iterator[Mistake]:
 
 def _explained(error: ErrorDetails) -> Mistake:
     path: KeyPath = tuple(error["loc"])
-    if error["type"] == "missing":
-        return Mistake(path, "the key is missing", "Add it.")
-    if error["type"] == "extra_forbidden":
-        return Mistake(path, "unknown key", near_or_known(str(path[-1]), _known(path), "Known keys"))
-    message = error["msg"].removeprefix("Value error, ")
-    return Mistake(path, message[:1].lower() + message[1:], _REMEDIES.get(path[-1], ""))
+    message, remedy = in_words(error, _known(path))
+    known = error["type"] in {"missing", "extra_forbidden"}
+    return Mistake(path, message, remedy if known or not path else _REMEDIES.get(path[-1], remedy))
 
 
 _REMEDIES: dict[Any, str] = {

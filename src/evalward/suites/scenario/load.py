@@ -25,7 +25,7 @@ from evalward.suites.scenario.fixture import Fixture, FixtureError, read_fixture
 from evalward.suites.scenario.gate_models import GraderGate
 from evalward.suites.scenario.model import FROM_CONFIG, Scenario, ScenarioTool
 from evalward.suites.scenario.spec import ScenarioSuite
-from evalward.suites.scenario.tolerance import adapt, tool_key
+from evalward.suites.scenario.tolerance import adapt, misspelt_assertions, tool_key
 from evalward.suites.scenario.variants import check_variants
 
 REMEDY = "A scenario is a mapping: name, description, template_folder, tool, task, evaluation."
@@ -126,6 +126,9 @@ class _Reading:
                 self._odd(hint)
             for hint in check_patterns(scenario, fixture):
                 self._odd(hint)
+        if scenario.asserts_nothing:
+            for mistake in misspelt_assertions(self._tree.value):
+                self._wrong(mistake)
         if self.problems or tool is None or fixture is None:
             return None
         if scenario.asserts_nothing:

@@ -170,6 +170,25 @@ def _old(name: str, kind: str, gate: dict[str, Value], tool: str, path: KeyPath)
 
 # ------------------------------------------------------------------------------------------- unknown keys
 
+
+def misspelt_assertions(value: Value) -> Iterator[Mistake]:
+    """Of a scenario that asserts nothing: the keys by which it probably meant to."""
+    for key in value if isinstance(value, dict) else ():
+        if key == "judge":
+            yield _asserts_nothing((key,), "Write it below evaluation:, as evaluation: {judge: …}.")
+        elif key not in Scenario.model_fields and did_you_mean(key, ["evaluation"]):
+            yield _asserts_nothing((key,), "Did you mean evaluation?")
+    evaluation = get(value, "evaluation")
+    for key in evaluation if isinstance(evaluation, dict) else ():
+        if key not in Evaluation.model_fields:
+            yield _asserts_nothing(("evaluation", key), near_or_known(key, Evaluation.model_fields, "Known keys"))
+
+
+def _asserts_nothing(path: KeyPath, remedy: str) -> Mistake:
+    message = f"unknown key {shown(str(path[-1]))}, and without it the scenario asserts nothing: no gate and no judge"
+    return Mistake(path, message, remedy)
+
+
 _RECORDS: dict[tuple[str, ...], type[BaseModel]] = {
     (): Scenario,
     ("tool",): ScenarioTool,

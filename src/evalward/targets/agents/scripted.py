@@ -8,6 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
+from evalward.config.model_words import in_words
+from evalward.config.words import did_you_mean, one_line
 from evalward.config.yaml_positions import YamlError, read_yaml
 from evalward.opening import Kind, glob_inside, kind_inside, name_below, read_text_inside
 from evalward.records.base import StrictRecord, digest
@@ -17,7 +19,7 @@ from evalward.records.target_id import TargetId
 from evalward.records.trace import Message, Text, ToolCall, ToolResult, ToolUse, Trace, Turn
 from evalward.targets.agents.base import AgentJob, AgentRun, EndedAgent
 from evalward.targets.agents.readers.common import call
-from evalward.targets.base import NO_MODEL, BrokeOffError, Free, TrialSkippedError
+from evalward.targets.base import NO_MODEL, BrokeOffError, Free, TrialSkippedError, without_solution
 from evalward.targets.context import TargetContext
 
 DEFAULT = "default"
@@ -128,9 +130,10 @@ class ScriptedAgent(Free):
     random = False
     readable: Sequence[Path] = ()
 
-    def __init__(self, name: str, scripts: Mapping[str, Sequence[ScriptStep]]) -> None:
+    def __init__(self, name: str, scripts: Mapping[str, Sequence[ScriptStep]], shown: str = "") -> None:
         self.id = f"scripted:{name}"
         self._scripts = scripts
+        self._shown = shown or self.id
 
     @property
     def subject(self) -> Mapping[str, str]:
@@ -144,6 +147,37 @@ class ScriptedAgent(Free):
         if steps is None:
             raise TrialSkippedError("no_script", f"{self.id} has no script for this case")
         return await _Session(job).play(steps)
+
+    def lacking(self, cases: Sequence[Case]) -> Sequence[Problem]:
+        """The cases without steps, where there are none for all."""
+        if DEFAULT in self._scripts:
+            return []
+        spare = self._spare(cases)
+        return [
+            _problem(
+                self._shown,
+                f"there are no steps for the case {case.id!r}",
+                f"{did_you_mean(case.id, spare)} Write them under the id of the case, or some as `default`.".strip(),
+            )
+            for case in cases
+            if case.id not in self._scripts
+        ]
+
+    def unused(self, cases: Sequence[Case]) -> Sequence[str]:
+        """The names of steps that no case has."""
+        return [
+            " ".join(
+                [
+                    f"{self._shown}: no case of {self.id} is called {one_line(name)!r}, so its steps are never taken.",
+                    did_you_mean(name, [case.id for case in cases]),
+                ]
+            ).rstrip()
+            for name in self._spare(cases)
+        ]
+
+    def _spare(self, cases: Sequence[Case]) -> list[str]:
+        called = {DEFAULT, *(case.id for case in cases)}
+        return [name for name in self._scripts if name not in called]
 
 
 class OracleAgent(Free):
@@ -160,6 +194,14 @@ class OracleAgent(Free):
         if not commands:
             raise TrialSkippedError("no_solution", "the case has no reference solution")
         return await _Session(job).play([ScriptStep(run=command) for command in commands])
+
+    def lacking(self, cases: Sequence[Case]) -> Sequence[Problem]:
+        """The cases without a reference solution."""
+        return without_solution(self.id, cases)
+
+    def unused(self, cases: Sequence[Case]) -> Sequence[str]:  # noqa: ARG002 - a solution belongs to its case
+        """Nothing."""
+        return []
 
 
 def _commands(use: ToolUse) -> list[str]:
@@ -213,7 +255,7 @@ def load_scripts(name: str, path: Path, shown: str, root: Path | None = None) ->
         raise InputError(problems)
     if not scripts:
         raise wrong(shown, f"scripts {name!r} hold no steps", "Write a list of steps, or steps by case id.")
-    return ScriptedAgent(name, scripts)
+    return ScriptedAgent(name, scripts, shown)
 
 
 def _kind(root: Path, name: str, shown: str) -> Kind | None:
@@ -247,14 +289,17 @@ def _steps(value: Any, shown: str, case: str, problems: list[Problem]) -> list[S
 
 
 def _step(item: Any, shown: str, field: str, problems: list[Problem]) -> ScriptStep | None:
+    remedy = "Write a command, or one of run:, say:, sleep:, exit:, hang: true, crash: true."
     try:
         step = ScriptStep.model_validate({"run": item} if isinstance(item, str) else item)
         if len(step.model_dump(exclude_none=True)) == 1:
             return step
         message = "a step has exactly one key"
     except ValidationError as error:
-        message = error.errors()[0]["msg"]
-    remedy = "Write a command, or one of run:, say:, sleep:, exit:, hang: true, crash: true."
+        first = error.errors()[0]
+        message, found = in_words(first, ScriptStep.model_fields)
+        remedy = found or remedy
+        field = f"{field}.{first['loc'][-1]}" if first["loc"] else field
     problems.append(Problem(place=Place(file=shown), field=field, message=message, remedy=remedy))
     return None
 

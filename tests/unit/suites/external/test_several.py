@@ -155,3 +155,21 @@ def test_equal_files_of_two_runs_in_folders__are_all_read() -> None:
         ("0.25.0", [], "jobs/a"),
         ("0.25.0", [], "jobs/b"),
     ]
+
+
+def test_a_mistake_of_no_single_file__stands_where_the_configuration_names_them(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        gather(tmp_path, {})
+    (problem,) = caught.value.problems
+    assert (problem.place.file, problem.place.line) == ("evalward.yml", 1)
+    assert str(problem) == (
+        "evalward.yml:1: suite bot, results logs/*.jsonl: there is no result file. Run the harness first, and name the "
+        "files that it writes."
+    )
+
+
+def test_a_mistake_in_a_file__stands_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        gather(tmp_path, {"logs/1.jsonl": row("a") + "{\n"})
+    (problem,) = caught.value.problems
+    assert (problem.place.file, problem.place.line) == ("logs/1.jsonl", 2)

@@ -111,3 +111,14 @@ def test_a_drop_of_what_should_be_low__is_no_loss() -> None:
 )
 def test_rules_in_the_right_direction__are_none_of_it(rule: dict[str, Any]) -> None:
     assert not any("no loss" in words for words in of_rules(rule))
+
+
+@pytest.mark.parametrize("score", ["{help: .nan}", "{help: .inf}"])
+def test_a_bound_that_is_no_number__is_one_mistake(score: str) -> None:
+    text = f"version: 1\nsuites:\n  - {{name: bot, kind: external, results: x, score: {score}}}\n"
+    with pytest.raises(InputError) as caught:
+        parse_config(text, "evalward.yml", Path("/repo"))
+    (problem,) = caught.value.problems
+    assert str(problem) == (
+        f"evalward.yml:3: suites[0].score.help: no score is at least {float(score[8:11])}. Write a finite number."
+    )

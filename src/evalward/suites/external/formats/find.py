@@ -103,9 +103,20 @@ def read_files(files: Sequence[ForeignFile], form: str | None, place: str) -> tu
     own = [file for file in files if not file.by_folder or reader.belongs(file.name)]
     if not own:
         raise wrong(place, f"there is no file in it with the name of {reader.title}", "Name the files themselves.")
+    if form is not None:
+        _refuse_others(own, form)
     kept, notes = (own, []) if runs_in_folders(reader) else without_copies(own)
     found = reader.read(kept)
     return name, [replace(run, notes=[*notes, *run.notes]) for run in found[:1]] + list(found[1:])
+
+
+def _refuse_others(files: Sequence[ForeignFile], form: str) -> None:
+    """A file of another format than the one that is named: its reader would only find that nothing is in it."""
+    for file in files:
+        names = [] if file.by_folder else formats_of(file)
+        if names and form not in names:
+            message = f"it is {format_named(names[0]).title}, not of the format {form}"
+            raise wrong(file.name, message, f"Name the format {names[0]}, or none: on the command line auto.")
 
 
 def _only_format(files: Sequence[ForeignFile]) -> str:

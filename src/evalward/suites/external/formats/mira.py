@@ -181,7 +181,7 @@ def _target(case: Mapping[str, Any]) -> str:
 def _ending(case: Mapping[str, Any], found: Sequence[Mapping[str, Any]]) -> tuple[Status | None, str | None]:
     """How it ended. What was skipped also says that it didn't pass; what no scorer could look at says so, too."""
     if case.get("skipped") is True:
-        return Status.SKIPPED, "not_run"
+        return Status.SKIPPED, "skipped"
     told = mapping(case.get("transcript"))
     if told.get("error_kind") == "infra":
         return Status.ERROR, "infra"

@@ -45,7 +45,7 @@ def test_a_case_that_passed() -> None:
 
 def test_skipped_comes_before_failed() -> None:
     trial = trials_of(mira.run_folder(CASES))[2]
-    assert (trial.status, trial.reason, dict(trial.scores)) == (Status.SKIPPED, "not_run", {})
+    assert (trial.status, trial.reason, dict(trial.scores)) == (Status.SKIPPED, "skipped", {})
     assert (trial.usage.input_tokens, trial.usage.output_tokens, trial.duration_ms) == (None, None, None)
 
 

@@ -1,0 +1,41 @@
+"""`evalward merge`: the parts of all shards as one report, for `compare`, `report` and `baseline update`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from evalward.commands.measuring import runner_of
+from evalward.commands.parts import here, keep_trials, read_parts
+from evalward.commands.world import World
+from evalward.engine.parts import IncompleteError
+from evalward.keeper.outputs import OutputFolder
+from evalward.records.base import json_text
+from evalward.records.problem import wrong
+from evalward.records.report import REPORT_FILE
+from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
+from evalward.render.numbers import plural
+
+
+def merge(world: World, parts: Sequence[Path], output: Path) -> int:
+    """Exit code 0, or 3 where shards are missing or broke off. Raises `InputError`."""
+    if output.name != REPORT_FILE:
+        raise wrong(str(output), f"the file must be called {REPORT_FILE}", f"Name it {output.parent / REPORT_FILE}.")
+    with runner_of(world) as runner:
+        try:
+            found = read_parts(runner, parts, here(world))
+        except IncompleteError as error:
+            world.say(f"error: {error}")
+            return EXIT_UNJUDGED
+    folder = OutputFolder.open(
+        output.parent, world.redaction, anchor=world.cwd.absolute(), search_path=world.env.get("PATH", os.defpath)
+    )
+    folder.clear()
+    keep_trials(found, folder, world.cwd)
+    folder.write(REPORT_FILE, json_text(found.report))
+    for note in found.notes:
+        world.say(f"warning: {note}")
+    trials = sum(len(run.cases) for run in found.report.runs)
+    world.say(f"{plural(len(parts), 'part')}, {plural(trials, 'trial')}: {output}")
+    return EXIT_OK

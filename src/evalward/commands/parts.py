@@ -1,0 +1,156 @@
+"""Shards from the command line: what each of them may do, and how their parts are read and put together."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from math import fsum
+from pathlib import Path
+from typing import NamedTuple
+
+from evalward.commands.given import refuse_committed_report
+from evalward.commands.measuring import read_report_of
+from evalward.commands.pipeline import policy_of
+from evalward.commands.world import World
+from evalward.config import LoadedConfig
+from evalward.decide.baseline import read_baseline
+from evalward.engine.parts import MergedParts, NamedPart, merged
+from evalward.engine.shards import config_of_shard
+from evalward.engine.store import artifacts_path, trial_path
+from evalward.git import GitTree
+from evalward.keeper.outputs import OutputFolder
+from evalward.keeper.session import RunnerSession
+from evalward.records.baseline import Baseline, BaselineCase
+from evalward.records.part import Shard
+from evalward.records.policy import Policy
+from evalward.records.problem import wrong
+from evalward.records.report import REPORT_FILE
+from evalward.wire import messages as m
+from evalward.writing import Folder
+
+MOST_TRIAL = 64 << 20  # bytes of a trial's file
+_DIGITS = 9
+_WHOLE = "Keep the whole output folder of a shard as its part."
+_SAME = "Check out what was measured, and judge there."
+
+
+def for_shard(
+    world: World, runner: RunnerSession, loaded: LoadedConfig, order: m.MeasureOrder, shard: Shard
+) -> tuple[LoadedConfig, m.MeasureOrder]:
+    """The configuration with a shard's part of the budgets and of the requests at once, and the order to run the shard.
+
+    The cases are shared out by how long the trials of the configuration's baseline took. Raises `InputError`.
+    """
+    path = loaded.config.baseline_for(None, None)
+    content = runner.read(path)
+    baseline = None if content is None else read_baseline(content, str(loaded.root / path))
+    return ordered(loaded, order, ShardBasis(shard, baseline, policy_of(loaded, None, None), attempt_of(world)))
+
+
+class ShardBasis(NamedTuple):
+    """A shard of what is measured, and the baseline and policy that all shards know. `attempt` is that of its job."""
+
+    shard: Shard
+    baseline: Baseline | None
+    policy: Policy
+    attempt: int
+
+
+def ordered(loaded: LoadedConfig, order: m.MeasureOrder, share: ShardBasis) -> tuple[LoadedConfig, m.MeasureOrder]:
+    """As `for_shard`, of a share that is known."""
+    number, total = share.shard
+    config = config_of_shard(loaded.config, total, confirms=share.policy.confirm is not None)
+    part = m.ShardOrder(
+        index=number,
+        total=total,
+        durations=durations_of(share.baseline),
+        left=list(share.policy.with_base),
+        attempt=share.attempt,
+    )
+    return replace(loaded, config=config), order.model_copy(update={"shard": part, "config": config})
+
+
+def attempt_of(world: World) -> int:
+    """How often GitHub has run this job for the same event; 1 elsewhere."""
+    text = world.env.get("GITHUB_RUN_ATTEMPT", "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < _DIGITS else 1
+
+
+def durations_of(baseline: Baseline | None) -> dict[str, dict[str, dict[str, float]]]:
+    """Milliseconds that a trial of each case took, by suite and target; of cases where that is known."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for run in baseline.runs if baseline else ():
+        times = {case.id: time for case in run.cases if (time := _duration(case)) is not None}
+        if times:
+            found.setdefault(run.suite, {})[run.target] = times
+    return found
+
+
+def _duration(case: BaselineCase) -> float | None:
+    times = [trial.duration_ms for trial in case.trials if trial.status.valid]
+    return fsum(times) / len(times) if any(times) else None
+
+
+def here(world: World) -> GitTree:
+    """The repository that we were called in, if it is one."""
+    return GitTree(world.cwd, search_path=world.env.get("PATH", os.defpath))
+
+
+def folders_in(folder: Path, anchor: Path) -> list[Path]:
+    """The folders in a folder, by name: each holds a part. Raises `InputError`."""
+    found = Folder(folder, anchor)
+    try:
+        names = [entry.path for entry in found.entries() if entry.is_folder and "/" not in entry.path]
+    except OSError as error:
+        why = error.strerror or str(error)
+        remedy = "Download the artifacts of all shards to it."
+        raise wrong(str(folder), f"the parts can't be read: {why}", remedy) from error
+    return [folder / name for name in sorted(names)]
+
+
+def read_parts(runner: RunnerSession, folders: Sequence[Path], tree: GitTree) -> MergedParts:
+    """All parts as one. Raises `InputError`, also for parts that are committed in `tree`, and `IncompleteError`."""
+    for folder in folders:
+        if not folder.is_absolute():
+            refuse_committed_report(str(folder), folder.as_posix(), tree)
+    return merged([NamedPart(str(folder), read_report_of(runner, str(folder / REPORT_FILE))) for folder in folders])
+
+
+def refuse_others(found: MergedParts, loaded: LoadedConfig, commit: str | None) -> None:
+    """Raises `InputError` for parts of another commit or configuration than those that judge them."""
+    made = found.report.provenance
+    if commit is not None and made.commit is not None and commit != made.commit:
+        raise wrong("--parts", f"the parts are of commit {made.commit[:7]}, and this is {commit[:7]}", _SAME)
+    if made.config_sha256 != loaded.sha256:
+        raise wrong("--parts", f"the parts were measured with another {loaded.file}", _SAME)
+
+
+def keep_trials(found: MergedParts, output: OutputFolder, cwd: Path) -> None:
+    """Copy the trials and artifacts of all parts to the output folder: their paths are those of the report.
+
+    Raises `InputError` where one can't be read or written.
+    """
+    folders = {name: Folder(Path(name), cwd) for name in set(found.folders.values())}
+    for run in found.report.runs:
+        for result in run.cases:
+            if result.trace is None:
+                continue
+            folder = folders[found.folders[result.trace]]
+            if result.trace != trial_path(run.suite, run.target, result.id, result.trial):
+                raise wrong(str(folder.path / REPORT_FILE), f"{result.id} names a file that isn't its own", _WHOLE)
+            _copy(folder, result.trace, output)
+            artifacts = artifacts_path(run.suite, run.target, result.id, result.trial)
+            if folder.has(artifacts):
+                source = folder.below(artifacts).handle(make=False)
+                output.folder.put(source, artifacts, output.redaction.data)
+
+
+def _copy(folder: Folder, path: str, output: OutputFolder) -> None:
+    try:
+        data = folder.read(path, MOST_TRIAL)
+    except OSError as error:
+        lost = "there is no such trial" if error.errno == errno.ENOENT else f"can't be read: {error.strerror or error}"
+        raise wrong(str(folder.path / path), lost, _WHOLE) from error
+    output.write_clean(path, data)

@@ -1,0 +1,57 @@
+"""The arguments of shards: `--shard`, `--parts`, `evalward merge`. What they need is loaded when they run."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalward.commands.ci_arguments import AddCommand, Commands
+
+if TYPE_CHECKING:
+    from evalward.commands.world import World
+
+MOST_SHARDS = 256  # as in records.part, which is too slow to load for --help
+_SHARD = re.compile(r"([0-9]{1,3})/([0-9]{1,3})")
+
+
+def add_shard_option(parser: argparse.ArgumentParser) -> None:
+    """`--shard I/N`."""
+    parser.add_argument(
+        "--shard", type=_shard, metavar="I/N", help="run shard I of N only; judge all of them with `check --parts`"
+    )
+
+
+def add_parts_option(parser: argparse.ArgumentParser) -> None:
+    """`--parts DIR…`."""
+    parser.add_argument(
+        "--parts", type=Path, nargs="+", metavar="DIR", help="judge the output folders of all shards as one run"
+    )
+
+
+def add_merge(commands: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
+    """`evalward merge`."""
+    parser = command(commands, "merge", "put the parts of all shards together as one report", _merge)
+    parser.add_argument("parts", type=Path, nargs="+", metavar="DIR", help="the output folder of a shard")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="the report, called report.json; its trials go beside it",
+    )
+
+
+def _merge(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.merge import merge
+
+    return merge(world, args.parts, args.output)
+
+
+def _shard(text: str) -> tuple[int, int]:
+    found = _SHARD.fullmatch(text)
+    index, total = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 1 <= index <= total <= MOST_SHARDS:
+        raise argparse.ArgumentTypeError(f"{text!r} is no shard: write I/N, as 2/4; at most {MOST_SHARDS} shards")
+    return index, total

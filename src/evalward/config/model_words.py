@@ -1,0 +1,119 @@
+"""pydantic's errors about what people wrote into case files and the like, in people's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from pydantic_core import ErrorDetails
+
+from evalward.config.words import near_or_known, shown
+
+_TEXT, _LIST, _NUMBER, _WHOLE, _BOOL, _RECORD = (
+    "text",
+    "a list",
+    "a number",
+    "a whole number",
+    "true or false",
+    "a mapping of keys to values",
+)
+_WANTED = {
+    "string": _TEXT,
+    "list": _LIST,
+    "tuple": _LIST,
+    "set": _LIST,
+    "int": _WHOLE,
+    "float": _NUMBER,
+    "decimal": _NUMBER,
+    "bool": _BOOL,
+    "dict": _RECORD,
+    "model": _RECORD,
+    "dataclass": _RECORD,
+}
+_WRONG_TYPE = re.compile(r"([a-z]+)_(?:attributes_)?(?:type|parsing|from_float|exact_type)")
+_BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
+
+
+def in_words(error: ErrorDetails, keys: Iterable[str] = ()) -> tuple[str, str]:
+    """What is wrong and what to do. `keys` are those that can stand where the error is."""
+    kind, value = error["type"], error.get("input")
+    context: dict[str, Any] = error.get("ctx", {})
+    if kind == "missing":
+        return "the key is missing", "Add it."
+    if kind == "extra_forbidden":
+        return "unknown key", near_or_known(str(error["loc"][-1]), keys, "Known keys")
+    wrong_type = _WRONG_TYPE.fullmatch(kind)
+    if wrong_type and wrong_type[1] in _WANTED:
+        return of_type(_WANTED[wrong_type[1]], value, list(keys))
+    if kind in {"literal_error", "enum"}:
+        known = re.findall(r"'([^']*)'", str(context.get("expected", "")))
+        return f"unknown value {_short(value)}", near_or_known(str(value), known, "Known")
+    return _bounds(kind, value, context) or _own(error)
+
+
+def of_type(wanted: str, value: Any, keys: Sequence[str] = ()) -> tuple[str, str]:
+    """For a value of another type than is wanted."""
+    if value is None:
+        return f"must be {wanted} and has no value", "Give it one, or remove the key."
+    return f"must be {wanted}, not {described(value)}", _remedy(wanted, value, keys)
+
+
+def described(value: Any) -> str:
+    """A value that somebody wrote: `the number 42`, `the text "yep"`, `a list`."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return str(value).lower()
+        case int() | float():
+            return f"the number {value!r:.30}"
+        case str():
+            return f"the text {shown(value)}"
+        case list() | tuple():
+            return "a list"
+        case _:
+            return "a mapping of keys to values"
+
+
+def _remedy(wanted: str, value: Any, keys: Sequence[str]) -> str:
+    if wanted == _TEXT:
+        return _as_text(value)
+    if wanted == _LIST:
+        return f"Write [{_short(value)}]." if isinstance(value, str | int | float) else "Write a list."
+    if wanted == _RECORD:
+        return f"Write its keys: {', '.join(keys)}." if keys else "Write keys and values."
+    if isinstance(value, str) and re.fullmatch(r"[-+]?[0-9.]+", value):
+        return f"Remove the quotes: {value}."
+    return f"Write {wanted}."
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, list):
+        return "Put quotes around text that begins with [."
+    if isinstance(value, dict):
+        return "Put quotes around text that begins with { or has a colon in it."
+    return f"Put it in quotes: {shown(str(value).lower() if isinstance(value, bool) else str(value))}."
+
+
+def _bounds(kind: str, value: Any, context: dict[str, Any]) -> tuple[str, str] | None:
+    bound = next((key for key in _BOUNDS if key in context), None)
+    if bound is not None:
+        return f"must be {_BOUNDS[bound]} {context[bound]:g}, not {_short(value)}", "Change the number."
+    if kind in {"too_short", "string_too_short"}:
+        return "is empty", "Name at least one." if kind == "too_short" else "Write something, or remove the key."
+    if kind in {"too_long", "string_too_long"}:
+        return f"is longer than {context.get('max_length', 0):,}", "Make it shorter."
+    if kind == "string_pattern_mismatch":
+        return f"{_short(value)} has a character that can't stand here", "Use letters, digits and . _ -."
+    return ("must be a finite number", "Change the number.") if kind == "finite_number" else None
+
+
+def _own(error: ErrorDetails) -> tuple[str, str]:
+    """A sentence of ours, which a check of a record raised."""
+    message = error["msg"].removeprefix("Value error, ")
+    return message[:1].lower() + message[1:], ""
+
+
+def _short(value: Any) -> str:
+    return shown(value) if isinstance(value, str) else described(value).removeprefix("the number ")

@@ -1,0 +1,124 @@
+"""Shards: which of a plan's cases one of several machines runs. Each machine finds the same by itself.
+
+The unit is a case of a target with all its trials. The longest go first, each to the shard that has least to do so far
+(the LPT rule), by how long the baseline's trials took; a case without a time counts as the median of its target's, else
+of all. Equal ones go in the order of their hashes. So nothing but the plan and the baseline decides.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from statistics import median
+from typing import NamedTuple
+
+from evalward.config import Config
+from evalward.engine.plan import Plan, PlannedRun
+from evalward.engine.scheduler import make_subject
+from evalward.records.base import digest
+from evalward.records.case import Case
+from evalward.records.part import Part, Shard
+from evalward.targets.limiter import MOST
+
+SuiteTarget = tuple[str, str]
+Durations = Mapping[SuiteTarget, Mapping[str, float]]
+"""By suite and target: how many milliseconds a trial of a case took, by its id."""
+NO_TIME = 1.0
+"""What every case counts as where no time is known: then all weigh as their trials do."""
+
+
+class Unit(NamedTuple):
+    """A case of a target, with all its trials: what is never divided. `weight` is in milliseconds, or all alike."""
+
+    run: int
+    case: str
+    weight: float
+    order: str
+
+
+def sharded(plan: Plan, shard: Shard, durations: Durations, left: Collection[str] = ()) -> tuple[Plan, Part]:
+    """The part of a plan that is this shard's, and what its report says of that.
+
+    Every run stays in it, also without a case. `left` are suites that no shard measures; gathered ones are none of a
+    shard's either, as another program runs them as a whole.
+    """
+    kept = [run for run in plan.runs if run.suite.spec.name not in left]
+    units = [unit for number, run in enumerate(kept) for unit in _units(number, run, durations)]
+    owners = assigned(units, shard.total)
+    shared = [[unit.order, at] for unit, at in zip(units, owners, strict=True)]
+    whole = digest([[_identity(run) for run in kept], shared])
+    mine = [unit for unit, at in zip(units, owners, strict=True) if at == shard.number]
+    names = {(unit.run, unit.case) for unit in mine}
+    runs = [_part_of(run, [case for case in run.cases if (at, case.id) in names]) for at, run in enumerate(kept)]
+    others = sorted({*(name for name in left if _has(plan, name)), *plan.gathered_names})
+    part = Part(index=shard.number, total=shard.total, plan=whole, left=others)
+    return replace(plan, runs=runs, gathered=()), part
+
+
+def _has(plan: Plan, suite: str) -> bool:
+    return any(run.suite.spec.name == suite for run in plan.runs)
+
+
+def assigned(units: Sequence[Unit], total: int) -> list[int]:
+    """The shard of each unit, from 1: the longest first, to whichever shard has least."""
+    loads = [(0.0, index) for index in range(1, total + 1)]
+    owner = [0] * len(units)
+    for at in sorted(range(len(units)), key=lambda at: (-units[at].weight, units[at].order)):
+        load, index = loads[0]
+        owner[at] = index
+        heapq.heapreplace(loads, (load + units[at].weight, index))
+    return owner
+
+
+def _units(number: int, run: PlannedRun, durations: Durations) -> list[Unit]:
+    if run.not_measured is not None:
+        return []
+    suite, target = run.suite.spec.name, run.target.id
+    known = durations.get((suite, target), {})
+    usual = _usual(known, durations)
+    return [
+        Unit(number, case.id, known.get(case.id, usual) * len(run.numbers_of(case)), _order(suite, target, case))
+        for case in run.cases
+    ]
+
+
+def _order(suite: str, target: str, case: Case) -> str:
+    return digest([suite, target, case.id, case.definition])
+
+
+def _usual(own: Mapping[str, float], durations: Durations) -> float:
+    """The median of a target's cases, else that of all; where nothing took any time, all weigh alike."""
+    times = list(own.values()) or [each for cases in durations.values() for each in cases.values()]
+    return median(times) if times else NO_TIME
+
+
+def _identity(run: PlannedRun) -> list[str | int | None]:
+    subject = make_subject({**run.suite.subject, **run.target.subject})
+    return [run.suite.spec.name, run.target.id, subject.hash, run.trials, run.not_measured]
+
+
+def _part_of(run: PlannedRun, cases: Sequence[Case]) -> PlannedRun:
+    """The run with these of its cases: a shard is no selection, so nothing is said to be left out."""
+    whole = run.whole if run.whole > len(run.cases) else 0
+    return replace(run, cases=cases, whole=whole)
+
+
+CONFIRM_SHARE = 0.25
+"""Of a budget: what is kept for the confirm stage, which is the merging job's."""
+
+
+def config_of_shard(config: Config, total: int, *, confirms: bool) -> Config:
+    """What each of `total` shards may use: its part of the budgets and of each provider's requests at once.
+
+    Where a confirm stage follows, its share stays for whoever judges all parts. At least one request is always under
+    way, so more shards than `concurrency` ask more at once than one machine would.
+    """
+    share = (1 - CONFIRM_SHARE if confirms else 1.0) / total
+    usd, tokens = config.budget_usd, config.budget_tokens
+    update: dict[str, object] = {
+        "budget_usd": None if usd is None else usd * share,
+        "budget_tokens": None if tokens is None else max(1, int(tokens * share)),
+        "providers": config.providers.at_once(lambda given: max(1, (given or MOST) // total)),
+    }
+    return config.model_copy(update=update)

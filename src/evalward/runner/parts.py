@@ -1,0 +1,76 @@
+"""A shard of a plan as the keeper orders it, and a plan of which shards have measured most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from evalward.engine.beside import key_of
+from evalward.engine.parts import remeasured
+from evalward.engine.plan import Plan, PlannedRun
+from evalward.engine.scheduler import make_subject
+from evalward.engine.shards import sharded
+from evalward.records.part import Part, Shard
+from evalward.records.problem import InputError, wrong
+from evalward.records.report import Report, Run
+from evalward.records.result import Result, by_case
+from evalward.records.texts import MOST_IN_REPORT, bounded_texts
+from evalward.suites.across import diagnose
+from evalward.wire import messages as m
+
+SAME = "Measure and judge the same commit, with the same --suite, --target, --case and --trials."
+
+
+def shard_of(plan: Plan, order: m.ShardOrder) -> tuple[Plan, Part]:
+    """The shard's part of the plan, and what its report says of that."""
+    durations = {(suite, target): cases for suite, runs in order.durations.items() for target, cases in runs.items()}
+    shared, part = sharded(plan, Shard(order.index, order.total), durations, order.left)
+    return shared, part.model_copy(update={"attempt": order.attempt})
+
+
+def not_in_parts(plan: Plan, known: Report) -> Plan:
+    """The part of the plan that no shard has measured: suites that are left to whoever judges all parts."""
+    there = {(run.suite, run.target) for run in known.runs}
+    return replace(plan, runs=[run for run in plan.runs if key_of(run) not in there])
+
+
+def with_parts(plan: Plan, known: Report, report: Report) -> Report:
+    """The report of a plan, of which shards have measured all but what `report` has.
+
+    Raises `InputError` where they measured something else.
+    """
+    here = {(run.suite, run.target): run for run in report.runs}
+    there = {(run.suite, run.target): run for run in known.runs}
+    runs = [here[key_of(run)] if key_of(run) in here else _checked(run, there[key_of(run)]) for run in plan.runs]
+    extra = there.keys() - {key_of(run) for run in plan.runs}
+    if extra:
+        raise _another(" × ".join(sorted(extra)[0]), "the plan has no such run")
+    texts = bounded_texts([*known.texts.items(), *report.texts.items()], MOST_IN_REPORT)
+    warnings = list(dict.fromkeys([*report.warnings, *known.warnings]))
+    more = {"runs": runs, "findings": diagnose(runs), "texts": texts, "warnings": warnings}
+    return report.model_copy(update=more)
+
+
+def _checked(planned: PlannedRun, run: Run) -> Run:
+    """The run as it would have been here: its cases in the order of the plan, all trials of all of them there."""
+    name = run.name
+    if planned.not_measured is not None or run.not_measured is not None:
+        return run
+    if make_subject({**planned.suite.subject, **planned.target.subject}).hash != run.subject.hash:
+        raise _another(name, "its prompt, tool, model or version is another")
+    found: Mapping[str, Sequence[Result]] = by_case(run.cases)
+    for case in planned.cases:
+        results = found.get(case.id, ())
+        if [one.trial for one in results] != list(planned.numbers_of(case)):
+            raise _another(name, f"of the case {case.id} there are {len(results)} trials and not {planned.trials}")
+        if any(one.definition != case.definition for one in results):
+            raise _another(name, f"the case {case.id} asks something else")
+    if len(found) > len(planned.cases):
+        raise _another(name, f"there are {len(found)} cases and not {len(planned.cases)}")
+    whole = planned.whole if planned.whole > len(planned.cases) else None
+    ordered = [one for case in planned.cases for one in found[case.id]]
+    return remeasured(run.model_copy(update={"whole": whole}), ordered)
+
+
+def _another(run: str, why: str) -> InputError:
+    return wrong(run, f"the parts were measured of something else: {why}", SAME)

@@ -1,0 +1,137 @@
+"""Four shards as four processes, judged as one: the same as one run, and never a verdict of a part."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.live_runs import CLAUDE, Repo, model_of, task, timeless
+from support.model_server import ModelServer
+from support.moody import moody_model
+
+NAMES = ("one", "two", "three", "four", "five", "six", "seven")
+TASKS = [task(name) for name in NAMES]
+SHARDS = 4
+ALL = tuple(f"part-{number}" for number in range(1, SHARDS + 1))
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repo]:
+    """A repository with the report of a whole run and a baseline, and the parts of all shards."""
+    with ModelServer(model_of(TASKS)) as server:
+        repo = Repo(tmp_path_factory.mktemp("measured"), server)
+        repo.write((CLAUDE, "oracle"), TASKS, suite={"trials": 2})
+        assert repo.run("run", "--output", "whole").code == 0
+        assert repo.run("baseline", "update", "--report", "whole/report.json").code == 0
+        for number in range(1, SHARDS + 1):
+            shard(repo, number)
+        yield repo
+
+
+@pytest.fixture
+def repo(measured: Repo, tmp_path: Path) -> Repo:
+    """The same, to be changed."""
+    shutil.copytree(measured.root, tmp_path / "repo")
+    measured.server.settings = replace(measured.server.settings, script=model_of(TASKS))
+    return Repo(tmp_path / "repo", measured.server)
+
+
+def shard(repo: Repo, number: int, *words: str) -> None:
+    done = repo.run("run", "--shard", f"{number}/{SHARDS}", "--output", f"part-{number}", *words)
+    assert done.code == 0, done.err
+
+
+def sorted_cases(report: dict[str, Any]) -> dict[str, Any]:
+    found = dict(timeless(report))
+    for run in found["runs"]:
+        run["cases"].sort(key=lambda case: (case["id"], case["trial"]))
+    return found
+
+
+def test_four_shards__give_the_report_of_one_run__and_its_verdict(repo: Repo) -> None:
+    whole = repo.report("whole")
+    assert sum(len(run["cases"]) for part in ALL for run in repo.report(part)["runs"]) == 2 * 2 * len(NAMES)
+    merged = repo.run("merge", *ALL, "--output", "merged/report.json")
+    assert (merged.code, "4 parts, 28 trials: merged/report.json" in merged.err + merged.out) == (0, True)
+    assert sorted_cases(repo.report("merged")) == sorted_cases(whole)
+    assert len(repo.trials("merged")) == 28
+
+    asked = len(repo.server.requests)
+    checked = repo.run("check", "--parts", *ALL)
+    assert checked.code == 0, checked.err
+    assert len(repo.server.requests) == asked  # nothing is measured again
+    found = repo.report()
+    assert timeless(found["runs"]) == timeless(whole["runs"])  # in the order of the plan
+    assert len(repo.trials()) == 28
+    shown = repo.run("show", "one", "--target", CLAUDE)
+    assert (shown.code, "Print the word one." in shown.out) == (0, True)
+
+
+def test_the_confirm_stage__is_the_merging_jobs(repo: Repo) -> None:
+    repo.server.settings = replace(repo.server.settings, script=moody_model(TASKS, {"three": 2}))
+    for number in range(1, SHARDS + 1):
+        shard(repo, number)
+    checked = repo.run("check", "--parts", *ALL)
+    assert checked.code == 0, checked.err
+    assert "fresh trials of 1 case that failed" in checked.err
+    live = next(run for run in repo.report()["runs"] if run["target"] == CLAUDE)
+    assert {(trial["id"], trial["status"]) for trial in live["confirmation"]} == {("three", "passed")}
+
+
+def test_a_missing_shard__is_no_verdict__and_running_it_again_is_enough(repo: Repo) -> None:
+    shutil.rmtree(repo.root / "part-3")
+    gone = repo.run("check", "--parts", "part-1", "part-2", "part-4")
+    said = gone.out + gone.err
+    assert (gone.code, "could not be judged — there is no part of 1 shard of 4: 3" in said) == (3, True)
+    assert not repo.path("judgement.json").exists()
+    assert repo.run("merge", "part-1", "part-2", "part-4", "--output", "merged/report.json").code == 3
+    shard(repo, 3)
+    assert repo.run("check", "--parts", *ALL).code == 0
+
+
+def test_a_later_attempt__takes_the_place_of_the_one_before(repo: Repo) -> None:
+    again = repo.run("run", "--shard", "2/4", "--output", "again", env={"GITHUB_RUN_ATTEMPT": "2"})
+    assert (again.code, repo.report("again")["part"]["attempt"]) == (0, 2)
+    checked = repo.run("check", "--parts", *ALL, "again")
+    assert (checked.code, "shard 2/4: 2 parts of it; the last one holds (again)" in checked.err) == (0, True)
+
+
+def test_parts_of_another_configuration__are_refused(repo: Repo) -> None:
+    config = repo.root / "evalward.yml"
+    config.write_text(config.read_text("utf-8") + "\n", "utf-8")
+    refused = repo.run("check", "--parts", *ALL)
+    assert (refused.code, "the parts were measured with another evalward.yml" in refused.err) == (2, True)
+
+
+def test_parts_of_a_selection__are_judged_with_the_same_selection(repo: Repo) -> None:
+    for number in range(1, SHARDS + 1):
+        shard(repo, number, "--case", "t*")
+    refused = repo.run("check", "--parts", *ALL)
+    assert (refused.code, "the parts were measured of something else" in refused.err) == (2, True)
+    assert repo.run("check", "--case", "t*", "--parts", *ALL).code == 0
+
+
+@pytest.mark.parametrize("words", [["--resume"], ["--failed"]])
+def test_parts_go_with_no_option_that_runs_a_part(repo: Repo, words: list[str]) -> None:
+    refused = repo.run("check", *words, "--parts", *ALL)
+    assert (refused.code, "--parts" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize("path", ["../../secret.json", "/etc/passwd", "trials/link.json"])
+def test_a_part_names_only_files_of_its_own(repo: Repo, path: str) -> None:
+    (repo.root / "secret.json").write_text("secret", "utf-8")
+    (repo.root / "part-1" / "trials" / "link.json").symlink_to(repo.root / "secret.json")
+    file = repo.path(folder="part-1")
+    report = json.loads(file.read_text("utf-8"))
+    run = next(run for run in report["runs"] if run["cases"])
+    run["cases"][0]["trace"] = path
+    file.write_text(json.dumps(report), "utf-8")
+    refused = repo.run("check", "--parts", *ALL)
+    assert refused.code == 2, refused.err
+    assert "secret" not in "".join(each.read_text("utf-8") for each in repo.root.glob("evalward-out/**/*.json"))
