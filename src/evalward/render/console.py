@@ -80,8 +80,14 @@ class Screen:
             shown = self.paint(line, colour) if colour else line
             self.lines.append(" " * indent + shown if line else "")
 
-    def command(self, text: str, before: str = "") -> None:
-        """A command to copy, continued in further lines as a shell reads them; `before` stands in front of it."""
+    def command(self, text: str, before: str = "", *, whole: bool = False) -> None:
+        """A command to copy, continued in further lines as a shell reads them; `before` stands in front of it.
+
+        `whole`: on one line however long, as in a list.
+        """
+        if whole:
+            self.lines.append(f"{before}{self.paint(plain(text).replace(chr(10), ' '), 'bold')}")
+            return
         indent = " " * (len(before) + _GAP)
         for number, line in enumerate(_continued(plain(text).replace("\n", " "), self.width - len(indent))):
             self.lines.append(f"{indent if number else before}{self.paint(line, 'bold')}")
