@@ -76,6 +76,11 @@ def test_the_page_of_options__is_what_the_parser_has() -> None:
     assert cli_page.PAGE.read_text("utf-8") == cli_page.page(), "Run `make schemas`"
 
 
+def test_the_page_of_commands__names_every_command() -> None:
+    text = cli_page.PAGE.with_name("cli.md").read_text("utf-8")
+    assert [name for name in cli_page.names() if f"`{name}" not in text] == []
+
+
 @pytest.mark.parametrize("page", OF_HARNESSES, ids=lambda page: page.name)
 def test_the_pages_on_harnesses__have_configurations_that_are_valid(page: Path) -> None:
     configs = [text for text in blocks(page) if re.search("^suites:", text, re.MULTILINE)]
