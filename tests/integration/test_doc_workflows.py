@@ -1,4 +1,4 @@
-"""The workflows and steps that README and docs show are GitHub's: by the schema that the example workflows are held to."""
+"""The workflows and steps that README and docs show are valid by GitHub's schema, as the example workflows are."""
 
 from __future__ import annotations
 
