@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from evalward.commands.world import World
 
 _WHAT_IT_DOES = """\
-Looks at the files of the repository, asks at most four questions, and writes
+Looks at the files of the repository, asks at most three questions, and writes
 evalward.yml with a first suite, a workflow, and a line in .gitignore. Nothing
 of the repository is run, and no file is overwritten.
 """
