@@ -24,7 +24,7 @@ from evalward.records.verdict import EXIT_OK
 from evalward.render.case_list import CaseChoice, choices_text
 from evalward.render.conversation import TrialView, view_of
 from evalward.render.kept import Sources
-from evalward.render.names import SuiteTarget, code_words, told_apart
+from evalward.render.names import SuiteTarget, spoken, told_apart
 from evalward.render.numbers import plural
 from evalward.render.trial_terminal import ShownTrials, trials_text
 
@@ -231,7 +231,7 @@ def _ended(one: TriedCase) -> str:
     if len(one.trials) > 1:
         return f"{len(one.failed)} of {len(one.trials)} trials failed"
     (trial,) = one.trials
-    return code_words(trial.reason or trial.status)
+    return spoken(trial.reason or trial.status)
 
 
 # --- one case -------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from evalward.commands.options import CheckOptions, CompareOptions
 from evalward.engine.selection import spelled_out
 from evalward.records.report import REPORT_FILE
 from evalward.records.verdict import Outcome, Verdict
-from evalward.render.context import ShowCommand
+from evalward.render.context import CasesCommand, ShowCommand
 from evalward.render.escape import plain
 
 DEFAULT_OUTPUT = Path("evalward-out")  # as the command line's
@@ -63,6 +63,13 @@ def _check(options: CheckOptions, more: list[str]) -> str:
 def check_here(config: str) -> str:
     """The command that does at home what a workflow's run did."""
     return f"evalward check --config {config}"
+
+
+def cases_here(config: str) -> CasesCommand:
+    """The commands that check some cases at home."""
+    return lambda cases: spelled(
+        ["evalward", "check", "--config", config, *(word for case in cases for word in _option("--case", _typed(case)))]
+    )
 
 
 def compare_again(options: CompareOptions) -> str:

@@ -39,7 +39,7 @@ def _run_text(screen: Screen, run: RunHistory, ascii: bool) -> None:
             screen.blank()
             screen.say(title)
             for name, what in lines[:MOST_CASES]:
-                screen.say(f"{name}: {what}", 2, "~" if title.startswith("Flaky") else "x", "yellow")
+                screen.say(f"{name}: {what}", 2, *(("~", "yellow") if title.startswith("Flaky") else ("✗", "red")))
             _rest(screen, len(lines))
 
 

@@ -17,6 +17,11 @@ def quoted(text: str) -> str:
     return "`" + text.replace("`", "'") + "`"
 
 
+def spoken(name: str | None) -> str:
+    """A name that programs read, such as a reason of a trial or a change of a case, as words: `not valid`."""
+    return (name or "").replace("_", " ")
+
+
 def short_hash(value: str | None) -> str:
     """A commit or digest as people write it: 7 digits of a commit, 12 of a digest; other text as it is."""
     if value is None:
@@ -24,11 +29,6 @@ def short_hash(value: str | None) -> str:
     if value.startswith("sha256:") and _HEX.fullmatch(value[7:]):
         return value[7:19]
     return value[:7] if _HEX.fullmatch(value) else value
-
-
-def code_words(code: str | None) -> str:
-    """A reason, or a kind of change, as people read it: `checks failed` of `checks_failed`; empty for none."""
-    return (code or "").replace("_", " ")
 
 
 def told_apart(run: SuiteTarget, runs: Iterable[SuiteTarget]) -> tuple[str | None, str | None]:

@@ -25,7 +25,7 @@ SINCE = "fails since 2026-11-20 (bbbbbbb), 1 run; passed last 2026-11-01 (aaaaaa
 
 def test_the_terminal_lists_the_failing_cases() -> None:
     text = history_text(SUMMARY, colour=False, width=120)
-    assert f"Failing cases:\n  x archive: {SINCE}\n" in text
+    assert f"Failing cases:\n  ✗ archive: {SINCE}\n" in text
     assert "roken" not in text
 
 
