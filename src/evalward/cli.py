@@ -26,7 +26,7 @@ from evalward.commands.plan_arguments import add_plan_options, plan_format
 from evalward.commands.reading_arguments import add_compare, add_report, add_schema, add_validate
 from evalward.commands.safety_arguments import add_safety
 from evalward.commands.shard_arguments import add_merge, add_parts_option, add_shard_option
-from evalward.commands.shared_arguments import VERBOSE, add_config, add_folder, add_judging, add_patterns
+from evalward.commands.shared_arguments import VERBOSE, VERBOSE_CHECK, add_config, add_folder, add_judging, add_patterns
 from evalward.commands.show_arguments import add_show
 from evalward.edge import EXIT_INTERRUPTED, SCREEN, enter, taken_environment
 
@@ -130,6 +130,7 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
         "--base", metavar="COMMIT", help="measured beside the files here where that is needed; default: the baseline's"
     )
     add_judging(parser)
+    parser.add_argument("--verbose", action="store_true", help=VERBOSE_CHECK)
 
 
 def _add_publish(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -199,6 +200,7 @@ def _check(world: World, args: argparse.Namespace) -> int:
         base=args.base,
         parts=tuple(args.parts or ()),
         plan=plan_format(args),
+        verbose=args.verbose,
     )
     return check(world, options)
 
