@@ -232,7 +232,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = read_arguments(build_parser(), argv)
     kept = SCREEN if getattr(args, "screen", False) else frozenset()
     if argv is None:
-        named = _key_names() if getattr(args, "asks_for_keys", False) else frozenset()
+        named = _provider_variables() if getattr(args, "asks_for_keys", False) else frozenset()
         enter(sys.argv[1:], keys=getattr(args, "keys", False), kept=kept, named=named)
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
@@ -243,10 +243,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     raise SystemExit(_flushed(guarded(world, lambda world: args.handler(world, args))))
 
 
-def _key_names() -> frozenset[str]:
-    from evalward.starter.plan import key_names
+def _provider_variables() -> frozenset[str]:
+    from evalward.records.providers import PROVIDERS
 
-    return key_names()
+    return frozenset(name for row in PROVIDERS.values() for name in (row.key_env, row.client_env[0]))
 
 
 def _flushed(code: int) -> int:
