@@ -75,9 +75,9 @@ def announcing(world: World, basis: PlanBasis) -> Callable[[PlanOutline], None]:
         from evalward.render.plan import plan_lines  # noqa: PLC0415
 
         for note in _not_asked(world, basis.loaded, outline):
-            world.say(f"note: {note}")
+            world.note(f"note: {note}")
         for line in plan_lines(basis.of(outline)):
-            world.say(line)
+            world.note(line)
 
     return said
 

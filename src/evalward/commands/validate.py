@@ -33,7 +33,8 @@ def validate(world: World, paths: Sequence[Path], *, prove: bool = True) -> int:
     variables = set_variables(world.env, KEYS | ADDRESSES)
     for path in paths:
         try:
-            for line in _validate_config(path, variables, prove=prove):
+            lines = _validate_config(path, variables, prove=prove)
+            for line in lines[:1] if world.quiet else lines:
                 world.show(line)
         except InputError as error:
             problems += error.problems

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 from evalward.commands.planning import SERVED, PlanBasis, announcing
@@ -16,12 +18,13 @@ suites: [{name: s, kind: bash, cases: c.jsonl, targets: [anthropic/m]}]
 """
 
 
-def announced(run: OutlinedRun, **env: str) -> str:
+def announced(run: OutlinedRun, *, quiet: bool = False, **env: str) -> str:
     """What the log of a run begins with."""
-    world = world_of(Path(), **env)
+    world = replace(world_of(Path()), env=env, quiet=quiet)
     basis = PlanBasis(parse_config(CONFIG, "evalward.yml", Path()), None, Policy(), compares=False)
     announcing(world, basis)(PlanOutline(runs=[run]))
-    return world.err.getvalue()  # type: ignore[attr-defined]  # it is a StringIO
+    assert isinstance(world.err, StringIO)
+    return world.err.getvalue()
 
 
 RUN = OutlinedRun(suite="s", kind="bash", target="anthropic/m", trials=1, cases=[OutlinedCase(id="a", trials=1)])
@@ -41,6 +44,7 @@ def test_announcing__says_nothing_of_addresses_that_no_request_would_go_to() -> 
     assert "_BASE_URL" not in announced(RUN.model_copy(update={"not_measured": "no key"}), ANTHROPIC_BASE_URL=url)
     judged = RUN.model_copy(update={"free": True, "judges": ["openai/m"]})
     assert "note: OPENAI_BASE_URL is set" in announced(judged, OPENAI_BASE_URL=url)
+    assert announced(judged, OPENAI_BASE_URL=url, quiet=True) == ""
 
 
 def test_planning__no_service_that_spends_starts_or_writes_anything() -> None:
