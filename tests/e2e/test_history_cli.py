@@ -51,7 +51,7 @@ def test_history__append_and_show(evalward: Call, place: list[str]) -> None:
     assert f"tools × {TARGET} (3 runs, 2026-01-01 to 2026-01-03)" in shown.stdout
     assert "█▁▄" in shown.stdout
     assert "~ shaky: passes 66.7 % (2 of 3 trials in 3 runs), since 2026-01-02 (0000000) or earlier" in shown.stdout
-    assert "x lost: fails since 2026-01-02 (0000000), 2 runs; passed last 2026-01-01" in shown.stdout
+    assert "✗ lost: fails since 2026-01-02 (0000000), 2 runs; passed last 2026-01-01" in shown.stdout
     assert "fine" not in shown.stdout
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from support.cases import task, write_suite
 from support.fuzzing.records import reports
 
 EVALWARD = Path(sys.executable).with_name("evalward")
@@ -39,6 +40,21 @@ def test_what_a_program_should_have_read_is_no_pass(folder: Path, command: str, 
     assert done.returncode == 3
     (line,) = done.stderr.splitlines()
     assert line.startswith("error: standard output: can't be written: ")
+
+
+def test_a_check_whose_reader_has_gone__has_written_its_files_and_has_no_traceback(tmp_path: Path) -> None:
+    write_suite(tmp_path, [task(id="one")])
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+        done = subprocess.run(
+            [EVALWARD, "check"], cwd=tmp_path, env=env, stdout=writer, stderr=-1, text=True, check=False
+        )
+    finally:
+        os.close(writer)
+    assert (done.returncode, "Traceback" in done.stderr, "error" in done.stderr) == (3, False, False)
+    assert {path.name for path in (tmp_path / "evalward-out").iterdir()} >= {"report.json", "comment.md", "report.html"}
 
 
 def test_with_all_streams_closed_no_file_gets_what_is_said(folder: Path) -> None:

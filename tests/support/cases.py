@@ -124,5 +124,5 @@ class Silent:
     def __init__(self) -> None:
         self.seen: list[Result] = []
 
-    def finished(self, run: str, result: Result) -> None:
+    def finished(self, run: str, result: Result, *, kept: bool = False) -> None:
         self.seen.append(result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import inspect
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +16,11 @@ HEAD = """\
 Every command with its arguments and options, as `evalward COMMAND --help` prints them.
 [Commands and exit codes](cli.md) says which command does what.
 """
+
+
+def names() -> list[str]:
+    """Every command, as it is typed."""
+    return [parser.prog for parser in _commands(build_parser())]
 
 
 def page() -> str:
@@ -37,8 +42,8 @@ def _section(parser: argparse.ArgumentParser) -> str:
     rows = [
         _row(action) for action in parser._actions if action.help is not argparse.SUPPRESS and action.dest != "help"
     ]
-    table = ["| argument | |", "|---|---|", *rows, ""] if rows else []
-    epilog = inspect.cleandoc(parser.epilog or "")
+    table = ["| argument | meaning |", "|---|---|", *rows, ""] if rows else []
+    epilog = textwrap.dedent(parser.epilog or "").strip()
     more = ["```text", epilog, "```", ""] if epilog else []
     return "\n".join([f"## {parser.prog}", "", _sentence(parser.description or ""), "", *table, *more])
 

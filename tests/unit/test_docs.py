@@ -25,6 +25,10 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 OF_HARNESSES = [ROOT / "docs" / "external.md", *sorted((ROOT / "docs" / "external").glob("*.md"))]
 YAML = re.compile(r"^( *)```yaml\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?://)([^)#\s]*)(?:#([\w-]+))?\)")
+CODE = re.compile(r"^ *```.*?^ *```$|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+RIDDLES = re.compile(
+    r"\b(?:nobody|whoever|keeps? to no\w*|speaks|mend(?:ed|s)?|dearer)\b|the specification's|What is neither", re.I
+)
 OUT_OF_DOCS = re.compile(r"\]\((https://github\.com/evalward/evalward/(blob|tree)/main/([^)#\s]+))")
 
 
@@ -72,8 +76,20 @@ def blocks(page: Path) -> list[str]:
     return [textwrap.dedent(text) for _, text in YAML.findall(page.read_text("utf-8"))]
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page__has_no_riddles(page: Path) -> None:
+    """Words that readers stumbled over. Pages that the program's own texts make up are edited there."""
+    if page.name not in {"judgement.md", "safety-rules.md", "cli-options.md"}:
+        assert RIDDLES.findall(CODE.sub("", page.read_text("utf-8"))) == []
+
+
 def test_the_page_of_options__is_what_the_parser_has() -> None:
     assert cli_page.PAGE.read_text("utf-8") == cli_page.page(), "Run `make schemas`"
+
+
+def test_the_page_of_commands__names_every_command() -> None:
+    text = cli_page.PAGE.with_name("cli.md").read_text("utf-8")
+    assert [name for name in cli_page.names() if f"`{name}" not in text] == []
 
 
 @pytest.mark.parametrize("page", OF_HARNESSES, ids=lambda page: page.name)

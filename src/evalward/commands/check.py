@@ -62,6 +62,7 @@ class CheckRun:
             base_sha=baseline.provenance.commit if baseline else None,
             report_path=str(options.output / REPORT_FILE),
             command=check_again(options),
+            cases=lambda _: check_failed(options),
             accept=_accepting(self),
             unprotected=baseline is None,
             show=shown_by(options.output / REPORT_FILE),

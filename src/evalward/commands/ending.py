@@ -118,7 +118,8 @@ def display_of(
     ending: Closing = NO_CLOSING,
 ) -> Display:
     """What a stream shows; a file (`None`) has no colours."""
-    return Display(stream is not None and world.colour(stream), world.width, verbose, accepting, ending)
+    grouped = stream is not None and world.env.get("GITHUB_ACTIONS") == "true"
+    return Display(stream is not None and world.colour(stream), world.width, verbose, accepting, ending, grouped)
 
 
 def files_line(folder: Path, names: Sequence[str]) -> str:

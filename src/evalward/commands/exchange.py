@@ -70,7 +70,10 @@ def import_files(world: World, form: str, files: Sequence[Path], output: Path, s
     for warning in report.warnings:
         world.say(f"warning: {warning}")
     trials = sum(len(run.cases) for run in runs)
-    world.say(f"{output}: {len(runs)} runs, {trials} trials" + (f"; cases in {CASES_FILE}" if cases else ""))
+    world.say(
+        f"{output}: {plural(len(runs), 'run')}, {plural(trials, 'trial')}"
+        + (f"; cases in {CASES_FILE}" if cases else "")
+    )
     return EXIT_OK
 
 
@@ -142,7 +145,7 @@ def export_file(
     run = _chosen(report, suite, target, report_file)
     trials = list(_trials(run, report_file.parent))
     write_text(output, exporter_named(form)(report, run, trials), world.redaction)
-    world.say(f"{output}: {run.name}, {len(trials)} trials")
+    world.say(f"{output}: {run.name}, {plural(len(trials), 'trial')}")
     return EXIT_OK
 
 
@@ -152,7 +155,7 @@ def _chosen(report: Report, suite: str | None, target: str | None, file: Path) -
         return runs[0]
     targets = ", ".join(dict.fromkeys(run.target for run in report.runs))
     suites = ", ".join(dict.fromkeys(run.suite for run in report.runs))
-    what = f"{len(runs)} runs" if runs else "no run"
+    what = plural(len(runs), "run") if runs else "no run"
     raise wrong(str(file), f"{what} to export", f"Name one with --target ({targets}) and --suite ({suites}).")
 
 

@@ -10,7 +10,7 @@ from evalward.registry import OUTPUTS, installed, ours
 
 FAIL_ON = ("regression", "inconclusive", "never")
 PROFILE = "apply this profile of the config"
-VERBOSE = "show every check, and each task's turns, calls, tokens and time"
+VERBOSE = "show passed trials too, every check, and each trial's turns, calls, tokens and time"
 
 
 def add_config(parser: argparse.ArgumentParser, *, alias: str | None = None, what: str = "") -> None:

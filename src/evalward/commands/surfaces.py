@@ -12,7 +12,7 @@ from pathlib import Path
 from evalward.commands.downloading import download_command, report_name
 from evalward.commands.ending import sources_of, write_page
 from evalward.commands.ending import write_outputs as write_files
-from evalward.commands.spelling import DEFAULT_OUTPUT, check_here, shown_by
+from evalward.commands.spelling import DEFAULT_OUTPUT, cases_here, check_here, shown_by
 from evalward.commands.world import World
 from evalward.git import GitTree
 from evalward.github.accept import evidence_line
@@ -28,6 +28,7 @@ from evalward.github.runner_files import (
     commands_stopped,
     give_to_owner,
     mask_commands,
+    tell_in_groups,
     write_outputs,
 )
 from evalward.github.settings import ActionInputs, RunnerEnvironment
@@ -42,9 +43,8 @@ from evalward.records.tries import Try
 from evalward.records.verdict import EXIT_INPUT, Judgement, Outcome, Reason, Verdict
 from evalward.redaction import NOTHING, Redaction
 from evalward.render.context import Accepting, PageContext
-from evalward.render.escape import log_text
 from evalward.render.markdown import COMMENT_LIMIT, fit, summary
-from evalward.render.outputs import COMMENT_FILE, ShownJudgement, text_of
+from evalward.render.outputs import COMMENT_FILE, Display, ShownJudgement, text_of
 from evalward.render.problems import problems_markdown
 from evalward.render.sentences import headline
 
@@ -164,6 +164,7 @@ class Surfaces:
             run_url=self.runner.run_url,
             report_path=self.shown(report),
             command=check_here(self.settings.config),
+            cases=cases_here(self.settings.config),
             accept=accept,
             repository=self.runner.repository,
             marker=self.marker.format(),
@@ -228,11 +229,11 @@ class Surfaces:
         if self.outputs is not None:
             write_files(ShownJudgement(judgement), self.outputs, ["json"])
         self._write_files(judgement)
-        with self.guarded_log():
-            self.tell(log_text(text_of("terminal", ShownJudgement(judgement))))
         config = posixpath.join(self.settings.working_directory, posixpath.dirname(self.settings.config))
         roots = Roots(str(self.runner.workspace), config) if annotate_cases else None
         self.tell(*annotation_commands(judgement_annotations(judgement, roots)))
+        display = Display(grouped=self.world.env.get("GITHUB_ACTIONS") == "true")
+        tell_in_groups(text_of("terminal", ShownJudgement(judgement, display=display)), self.tell)
 
     def _write_files(self, judgement: Judgement) -> None:
         """The files for other tools; an output folder that can't be written is told elsewhere."""

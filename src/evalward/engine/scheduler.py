@@ -30,8 +30,8 @@ AT_ONCE = 8  # trials of all targets that ask nobody: they only compete for the 
 class Progress(Protocol):
     """Whoever wants to see the work go on."""
 
-    def finished(self, run: str, result: Result) -> None:
-        """One more trial is done."""
+    def finished(self, run: str, result: Result, *, kept: bool = False) -> None:
+        """One more trial is done; `kept`: by an earlier run, which is resumed."""
         ...
 
 
@@ -207,12 +207,15 @@ def make_subject(parts: Mapping[str, str]) -> Subject:
 
 async def _run_job(job: TrialJob, state: _State) -> Result:
     """One trial: an earlier one's result, or today's; never an exception."""
-    result = _resumed(job, state)
-    if result is None:
+    kept = _resumed(job, state)
+    if kept is not None:
+        result = kept
+    else:
         async with state.gate(job.run):
             result = await _run_now(job, state)
     result = _placed(job, result)
-    state.execution.progress.finished(f"{job.run.suite.spec.name} × {job.run.target.id}", result)
+    name = f"{job.run.suite.spec.name} × {job.run.target.id}"
+    state.execution.progress.finished(name, result, kept=kept is not None)
     return result
 
 

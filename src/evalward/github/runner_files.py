@@ -8,10 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from itertools import groupby
 from pathlib import Path
 from typing import BinaryIO, Literal
 
 from evalward.records.base import clean_text
+from evalward.render.console import is_group_command
 from evalward.render.escape import workflow_data, workflow_property
 from evalward.writing import Folder
 
@@ -142,6 +144,17 @@ def commands_stopped(write: Callable[[str], object], token: Callable[[], str] = 
         yield
     finally:
         write(f"::{word}::")
+
+
+def tell_in_groups(text: str, tell: Callable[..., None]) -> None:
+    """Text of a screen to the log: its groups fold, and nothing else in it is a workflow command."""
+    for ours, lines in groupby(text.split("\n"), key=is_group_command):
+        body = "\n".join(lines).strip("\n")
+        if ours:
+            tell(body)
+        elif body:
+            with commands_stopped(tell):
+                tell(body)
 
 
 def give_to_owner(folders: Iterable[Folder], workspace: Path, *, is_root: bool | None = None) -> list[Path]:

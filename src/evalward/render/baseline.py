@@ -10,7 +10,7 @@ from evalward.render.console import Screen
 from evalward.render.names import short_hash
 from evalward.render.numbers import format_value, plural
 from evalward.render.reports import when
-from evalward.render.rows import format_category, metric_order
+from evalward.render.rows import are_scored, format_category, metric_order
 
 _MOST_CASES = 30
 
@@ -45,7 +45,9 @@ def _run(screen: Screen, run: BaselineRun) -> None:
     screen.table(["metric", "value"], rows, "lr")
     if run.categories:
         screen.blank()
-        screen.table(["category", "score"], [[n, format_category(c)] for n, c in sorted(run.categories.items())], "lr")
+        scored = are_scored(run.categories.values())
+        rows = [[name, format_category(one, scored=scored)] for name, one in sorted(run.categories.items())]
+        screen.table(["category", "score" if scored else "rate"], rows, "lr")
     shaky = [case for case in run.cases if _share(case) < 1]
     _cases(screen, "Flaky, passed in some trials:", [case for case in shaky if _share(case) > 0], "~")
     _cases(screen, "Never passed:", [case for case in shaky if not _share(case)], "✗")

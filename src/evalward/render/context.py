@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from evalward.render.escape import one_line
@@ -40,16 +40,20 @@ ShowCommand = Callable[[str, str | None, str | None], str]
 """The command that shows a case, from its id, and suite and target where these have to be named; empty: none does."""
 
 
+CasesCommand = Callable[[Sequence[str]], str]
+"""The command that runs these cases alone, from their ids."""
+
+
 @dataclass(frozen=True)
 class PageContext:
     """Where the judgement comes from and what its reader can do next. Plain text; the renderers escape it.
 
-    `command` reproduces the run, `accept` says how to accept what changed. `marker` is the hidden HTML comment that
-    the comment starts with. `unprotected`: the base has no configuration, so the pull request was judged by its own
-    policy. `notes` are sentences that belong near the top. `base_ref` is the branch that a pull request was judged
-    against, `base_sha` its commit. `show` spells the command that shows a case, `download` the one that fetches what it
-    reads, where that isn't here. `edits` says what the pull request changes in what judges it, and comes first;
-    `edit_lines` lists it.
+    `command` reproduces the run, `cases` spells the one that runs some cases alone; `accept` says how to accept what
+    changed. `marker` is the hidden HTML comment that the comment starts with. `unprotected`: the base has no
+    configuration, so the pull request was judged by its own policy. `notes` are sentences that belong near the top.
+    `base_ref` is the branch that a pull request was judged against, `base_sha` its commit. `show` spells the command
+    that shows a case, `download` the one that fetches what it reads, where that isn't here. `edits` says what the pull
+    request changes in what judges it, and comes first; `edit_lines` lists it.
     """
 
     title: str = "Evalward"
@@ -59,6 +63,7 @@ class PageContext:
     run_url: str | None = None
     report_path: str | None = None
     command: str = ""
+    cases: CasesCommand | None = None
     accept: Accepting = Accepting()
     repository: str | None = None
     marker: str = ""

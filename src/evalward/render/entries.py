@@ -10,11 +10,12 @@ from evalward.records.result import NOT_RUN
 from evalward.render.anchors import case_anchor
 from evalward.render.context import ShowCommand
 from evalward.render.history import flaky_words
-from evalward.render.names import SuiteTarget, told_apart
+from evalward.render.names import SuiteTarget, spoken, told_apart
 from evalward.render.numbers import plural
-from evalward.render.view import AnswerLine, Caps, CaseEntry, CheckLine, Some
+from evalward.render.view import AnswerLine, Caps, CaseEntry, ChangeGroup, CheckLine, Some
 
 NO_ANSWER = "(no command)"
+_CaseOfRun = tuple[CaseChange, RunComparison]
 
 
 class EntryWriter:
@@ -36,10 +37,10 @@ class EntryWriter:
             id=case.id,
             category=case.category,
             run=run.name if self.several else "",
-            change=case.change.replace("_", " "),
+            change=spoken(case.change),
             before=str(case.before) if case.before else "–",
             now=str(case.now) if case.now else "–",
-            note="; ".join(filter(None, [case.note, f"formerly {case.was}" if case.was else None])),
+            note="; ".join(filter(None, [_note(case, run), f"formerly {case.was}" if case.was else None])),
             certainty=certainty(case),
             checks=[CheckLine(check.check, check.detail) for check in checks[: caps.checks]],
             more_checks=max(0, len(checks) - caps.checks),
@@ -58,6 +59,30 @@ class EntryWriter:
         return self._show(case.id, suite, target)
 
 
+_ALIKE = 3  # cases of which the same is said, from which on they have one line
+_NAMED = 3  # that such a line names
+
+
+def change_groups(writer: EntryWriter, kinds: Sequence[CaseChangeKind], limit: int) -> Some[ChangeGroup]:
+    """The cases with one of these changes, as `changed_cases` has them; those of which the same is to be said together.
+
+    An outage has one cause, and a target that was not run is missing in every case.
+    """
+    alike: dict[tuple[object, ...], list[_CaseOfRun]] = defaultdict(list)
+    for case, run in _changed(writer.comparison, kinds, lambda _: True):
+        alike[case.change, run.name, case.before, case.now, _note(case, run), case.was, certainty(case)].append(
+            (case, run)
+        )
+    groups = [
+        some for found in alike.values() for some in ([found] if len(found) >= _ALIKE else [[each] for each in found])
+    ]
+    shown = [
+        ChangeGroup(writer.entry(*some[0]), Some([case.id for case, _ in some[:_NAMED]], len(some)))
+        for some in groups[:limit]
+    ]
+    return Some(shown, len(groups))
+
+
 def changed_cases(
     writer: EntryWriter,
     kinds: Sequence[CaseChangeKind],
@@ -69,20 +94,24 @@ def changed_cases(
 
     New cases that fail are listed elsewhere.
     """
-    runs = writer.comparison.runs
-    listed = {id(case) for run in runs for case in run.new_failures}
+    found = _changed(writer.comparison, kinds, wanted)
+    return Some([writer.entry(case, run) for case, run in found[:limit]], len(found))
+
+
+def _changed(
+    comparison: Comparison, kinds: Sequence[CaseChangeKind], wanted: Callable[[CaseChange], bool]
+) -> list[_CaseOfRun]:
+    listed = {id(case) for run in comparison.runs for case in run.new_failures}
     found = [
-        (kinds.index(case.change), case, run)
-        for run in runs
+        (case, run)
+        for run in comparison.runs
         for case in run.cases
         if case.change in kinds
         and wanted(case)
         and id(case) not in listed
         and case.note != NOT_RUN  # an early end is told once, not case by case
     ]
-    found.sort(key=lambda item: item[0])
-    entries = [writer.entry(case, run) for _, case, run in found[:limit]]
-    return Some(entries, len(found))
+    return sorted(found, key=lambda item: kinds.index(item[0].change))
 
 
 def new_failures(writer: EntryWriter) -> Some[CaseEntry]:
@@ -125,6 +154,11 @@ def wrong_answers(writer: EntryWriter) -> tuple[Some[CaseEntry], Some[CaseEntry]
         return Some([writer.entry(case, run) for case, run in cases[:limit]], len(cases))
 
     return entries(unsafe, caps.broken), entries(wrong, caps.answers)
+
+
+def _note(case: CaseChange, run: RunComparison) -> str | None:
+    """What the case's own record says, or why there is none."""
+    return case.note or (f"{run.name} was not run" if run.missing and case.change == "missing" else None)
 
 
 def blamed(case: CaseChange) -> bool:
@@ -187,4 +221,4 @@ def change_counts(comparison: Comparison, kinds: Sequence[CaseChangeKind]) -> st
     """`1 worse, 2 missing`. New cases that fail are counted elsewhere."""
     listed = {id(case) for run in comparison.runs for case in run.new_failures}
     counts = Counter(case.change for run in comparison.runs for case in run.cases if id(case) not in listed)
-    return ", ".join(f"{counts[kind]:,} {kind.replace('_', ' ')}" for kind in kinds if counts[kind])
+    return ", ".join(f"{counts[kind]:,} {spoken(kind)}" for kind in kinds if counts[kind])

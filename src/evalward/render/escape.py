@@ -58,6 +58,8 @@ _LINKABLE = re.compile(
     re.VERBOSE,
 )
 _CORE = re.compile(r"""(?P<head>[("'\[{<]*)(?P<core>.*?)(?P<tail>["'\])}>,.;:!?]*)\Z""", re.DOTALL)
+# What checks quote, which stays together: `'…'` as Python writes a text, at the start of a word and to the end of one.
+_QUOTATION = re.compile(r"""(?<![^\s(\[{])('[^\n]*?')(?=[\s,.;:!?)\]}]|\Z)""")
 _MARKUP = {char: "\\" + char for char in "\\`*[]#~^"} | {
     "<": "&lt;",
     ">": "&gt;",
@@ -100,9 +102,11 @@ def log_text(text: str) -> str:
 
 def md_cell(text: str, limit: int = 120) -> str:
     """Text that is safe inside a Markdown table cell or sentence: one line, no markup, nothing that links."""
-    words = one_line(text, limit).split(" ")
-    first, *rest = [_word(word) for word in words]
-    return " ".join([_not_a_block(first), *rest])
+    parts = _QUOTATION.split(one_line(text, limit))
+    return "".join(
+        md_code(part, len(part)) if index % 2 and _LINKABLE.search(part) else _words(part, starts=not index)
+        for index, part in enumerate(parts)
+    )
 
 
 def md_prose(text: str, limit: int = 300) -> str:
@@ -256,6 +260,12 @@ def _separated(pieces: list[str]) -> Iterator[str]:
             yield " "
         yield piece
         before = piece or before
+
+
+def _words(text: str, *, starts: bool) -> str:
+    """Words as Markdown; `starts`: the first of them begins a line."""
+    first, *rest = [_word(word) for word in text.split(" ")]
+    return " ".join([_not_a_block(first) if starts else first, *rest])
 
 
 def _word(word: str) -> str:

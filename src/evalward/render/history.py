@@ -1,4 +1,4 @@
-"""What the history says, for a terminal and as Markdown: trends, flaky cases with rate and since when, broken ones."""
+"""What the history says, for a terminal and as Markdown: trends, flaky cases with rate and since when, failing ones."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def _run_text(screen: Screen, run: RunHistory, ascii: bool) -> None:
         cells = [[row.metric, *([row.anchor] if held else []), row.move, row.low, row.high, row.line] for row in rows]
         names = ["metric", *(["anchor"] if held else []), f"first {arrow} last", "lowest", "highest", "trend"]
         screen.table(names, cells, "lrlrrl" if held else "llrrl")
-    for title, lines in (("Flaky cases:", flaky_lines(run.flaky)), ("Broken cases:", broken_lines(run.broken))):
+    for title, lines in (("Flaky cases:", flaky_lines(run.flaky)), ("Failing cases:", broken_lines(run.broken))):
         if lines:
             screen.blank()
             screen.say(title)
             for name, what in lines[:MOST_CASES]:
-                screen.say(f"{name}: {what}", 2, "~" if title.startswith("Flaky") else "x", "yellow")
+                screen.say(f"{name}: {what}", 2, *(("~", "yellow") if title.startswith("Flaky") else ("✗", "red")))
             _rest(screen, len(lines))
 
 
@@ -67,8 +67,8 @@ def flaky_table(cases: Sequence[FlakyCase]) -> str:
 
 
 def broken_table(cases: Sequence[BrokenCase]) -> str:
-    """The broken cases as a Markdown table, the latest first; `""` without any."""
-    return _table("broken case", broken_lines(cases))
+    """The failing cases as a Markdown table, the latest first; `""` without any."""
+    return _table("failing case", broken_lines(cases))
 
 
 def _table(head: str, lines: Sequence[tuple[str, str]]) -> str:

@@ -17,6 +17,11 @@ def quoted(text: str) -> str:
     return "`" + text.replace("`", "'") + "`"
 
 
+def spoken(name: str | None) -> str:
+    """A name that programs read, such as a reason of a trial or a change of a case, as words: `not valid`."""
+    return (name or "").replace("_", " ")
+
+
 def short_hash(value: str | None) -> str:
     """A commit or digest as people write it: 7 digits of a commit, 12 of a digest; other text as it is."""
     if value is None:

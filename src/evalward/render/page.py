@@ -18,6 +18,7 @@ from evalward.render.entries import (
     EntryWriter,
     blamed,
     change_counts,
+    change_groups,
     changed_cases,
     excused,
     new_failures,
@@ -44,8 +45,10 @@ from evalward.render.view import (
     STATUSES,
     UNCOMPARED_PASS,
     UNPROTECTED_PASS,
+    WITHIN_NOISE,
     Badge,
     Caps,
+    CaseEntry,
     JudgementPage,
     ReasonLine,
     RunView,
@@ -58,7 +61,7 @@ _T = TypeVar("_T")
 # The parts of a subject that a replay can't measure: what the model was told.
 _OPEN_RUNS = 3  # with more runs than this, or beside one that isn't, the ones that are fine are folded
 _REASON_CASES = 5
-_QUIET = {"ok", "info", "part only", "not compared"}  # badges that ask nothing of anybody
+_QUIET = {"ok", WITHIN_NOISE.word, "info", "part only", "not compared"}  # badges that ask nothing of anybody
 _OTHER_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse", "redefined", "added", "better")
 _BAD_CHANGES: tuple[CaseChangeKind, ...] = ("missing", "not_valid", "worse")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -109,6 +112,7 @@ def build_page(judgement: Judgement, context: PageContext, caps: Caps, *, counts
         wrong=wrong,
         fixed=changed_cases(writer, ("fixed",), caps.changes if caps.detail == "full" else 0),
         others=changed_cases(writer, others, caps.changes),
+        other_groups=change_groups(writer, others, caps.changes),
         other_counts=change_counts(comparison, others),
         compared=comparison.baseline is not None,
         subject=[run for run in runs if run.subject][: caps.runs] if detailed else [],
@@ -117,6 +121,7 @@ def build_page(judgement: Judgement, context: PageContext, caps: Caps, *, counts
         category_count=sum(len(run.categories) for run in comparison.runs),
         warnings=_some(warnings([*comparison.notices, *verdict.notices]), caps.warnings),
         command=context.command if detailed else "",
+        failed_command=_failed_command(context, [*unsafe.shown, *broken.shown, *new.shown]) if detailed else "",
         download=context.download if detailed and (broken or new) else "",
         accept=context.accept if detailed else Accepting(),
         left_out=_LEFT_OUT[caps.detail],
@@ -128,6 +133,12 @@ def build_page(judgement: Judgement, context: PageContext, caps: Caps, *, counts
         replaced=replaced_lines(comparison, min(caps.broken, RENAMED))[: caps.runs],
         matrices=matrices(((run.suite, run.target, run.sections) for run in comparison.runs), caps.table),
     )
+
+
+def _failed_command(context: PageContext, failed: Sequence[CaseEntry]) -> str:
+    """The command that runs the listed cases alone."""
+    ids = list(dict.fromkeys(case.id for case in failed))
+    return context.cases(ids) if context.cases and ids else ""
 
 
 def _some(items: Sequence[_T], limit: int) -> Some[_T]:

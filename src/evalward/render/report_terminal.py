@@ -24,17 +24,18 @@ def report_text(
     width: int,
     verbose: bool = False,
     findings: Sequence[Finding] | None = None,
+    grouped: bool = False,
 ) -> str:
     """Several runs side by side, then the runs of a single report in full.
 
-    `verbose` shows all checks, not the failing ones only, and what each task took; `findings` are those over all the
-    runs together.
+    `verbose` shows all trials with all checks, not the failing ones only, and what each took; `findings` are those over
+    all the runs together. `grouped`: in a log whose groups fold, each run does.
     """
     runs = sum(len(report.runs) for report in reports)
     columns = 1 if runs == 1 else 1 + runs
     counts = width >= max(WITH_COUNTS, columns * _COLUMN_WITH_COUNTS)
     page = build_reports(reports, kinds, counts=counts, findings=findings)
-    screen = Screen(colour, width)
+    screen = Screen(colour, width, grouped=grouped)
     _report_head(screen, page)
     if page.side:
         _side_by_side(screen, page.side)
@@ -42,7 +43,9 @@ def report_text(
         say_matrix(screen, matrix)
     say_findings(screen, "Over all of them", page.findings)
     for run in page.runs:
+        screen.fold(run.name)
         _report_run(screen, run, verbose)
+    screen.unfold()
     return screen.text()
 
 
@@ -71,7 +74,7 @@ def _report_run(screen: Screen, run: ReportRun, verbose: bool) -> None:
         say_table(screen, table)
     if run.tasks:
         screen.heading(f"Tasks: {run.passed:,} of {run.total:,} passed")
-        for task in run.tasks:
+        for task in run.tasks if verbose else run.remarkable:
             _task(screen, task, verbose)
     say_findings(screen, "Findings", run.findings)
 

@@ -14,9 +14,9 @@ from evalward.records.sections import Grid, Section
 from evalward.records.target_id import target_id
 from evalward.render.findings import finding_line
 from evalward.render.kinds import ShownKinds, TrialText
-from evalward.render.names import quoted, short_hash
+from evalward.render.names import quoted, short_hash, spoken
 from evalward.render.numbers import NOT_AVAILABLE, format_count, format_number, format_value, plural
-from evalward.render.rows import format_category, metric_order
+from evalward.render.rows import are_scored, format_category, metric_order
 from evalward.render.sections import bars, grid_markdown, matrices, tables
 from evalward.render.view import RESULTS, SUMMARY, Badge, CaseMatrix, CaseTable, CheckLine, FindingLine
 
@@ -212,7 +212,7 @@ class _Outcomes:
 
 def _run(run: Run, kinds: ShownKinds, counts: bool) -> ReportRun:
     outcomes, sections = _Outcomes.of(run), _sections(run, kinds)
-    facts = outcomes.facts
+    facts, scored = outcomes.facts, are_scored(run.categories.values())
     if run.trials > 1:
         facts.append(f"{run.trials} trials per case")
     left_out = sum(result.reason == NOT_RUN for result in run.cases)
@@ -223,8 +223,10 @@ def _run(run: Run, kinds: ShownKinds, counts: bool) -> ReportRun:
         target=run.target,
         facts=facts,
         not_measured=run.not_measured or "",
-        metrics=[(name, format_value(run.metrics[name], counts=counts)) for name in metric_order(run.metrics)],
-        categories=[(name, format_category(run.categories[name])) for name in sorted(run.categories)],
+        metrics=[(name, format_value(run.metrics[name], counts=counts)) for name in metric_order(run.metrics)]
+        if left_out < len(run.cases) or not run.cases
+        else [],
+        categories=[(name, format_category(run.categories[name], scored=scored)) for name in sorted(run.categories)],
         tasks=[_task(result, run, kinds) for result in run.cases if result.reason != NOT_RUN],
         findings=[finding_line(finding) for finding in run.findings],
         tables=tables(sections, SUMMARY.table),
@@ -242,7 +244,7 @@ def _task(result: Result, run: Run, kinds: ShownKinds) -> TaskLine:
         category=result.category + (f", trial {result.trial}" if run.trials > 1 else ""),
         badge=RESULTS[result.status],
         score=f"{format_count(result.score)}/{format_count(result.max_score)}",
-        why=": ".join(part for part in (result.reason, result.message) if part),
+        why=": ".join(part for part in (spoken(result.reason), result.message) if part),
         failing=[line for passed, line in checks if not passed],
         checks=checks,
         session=text.session,
@@ -272,11 +274,13 @@ def _side_by_side(reports: Sequence[Report], counts: bool) -> RunColumns:
     runs = [run for _, run in pairs]
     names = list(dict.fromkeys(name for run in runs for name in run.metrics))
     groups = sorted({name for run in runs for name in run.categories})
+    scored = are_scored(category for run in runs for category in run.categories.values())
     return RunColumns(
         columns=columns,
         metrics=[(name, _across([run.metrics.get(name) for run in runs], counts)) for name in metric_order(names)],
         categories=[
-            (name, [format_category(run.categories.get(name), counts=counts) for run in runs]) for name in groups
+            (name, [format_category(run.categories.get(name), counts=counts, scored=scored) for run in runs])
+            for name in groups
         ],
     )
 

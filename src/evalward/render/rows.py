@@ -18,7 +18,17 @@ from evalward.render.numbers import (
     rule_moves,
 )
 from evalward.render.sentences import explanation, message
-from evalward.render.view import INFO, NOT_COMPARED, SEVERITY, STATUSES, Badge, CategoryRow, MetricRow, SureRow
+from evalward.render.view import (
+    INFO,
+    NOT_COMPARED,
+    SEVERITY,
+    STATUSES,
+    WITHIN_NOISE,
+    Badge,
+    CategoryRow,
+    MetricRow,
+    SureRow,
+)
 
 # What people look for first among the metrics that no rule names.
 FIRST_METRICS = (
@@ -104,21 +114,40 @@ def metric_order(ids: Iterable[str]) -> list[str]:
     ]
 
 
-def category_rows(categories: Iterable[CategoryChange]) -> list[CategoryRow]:
+def category_rows(categories: Sequence[CategoryChange]) -> list[CategoryRow]:
     """The categories, those that fell first, then by name."""
-    rows = [_category(change) for change in categories]
+    scored = are_scored(side for change in categories for side in (change.before, change.now))
+    rows = [_category(change, scored) for change in categories]
     return sorted(rows, key=lambda row: (not row.fell, row.name))
 
 
+def are_scored(categories: Iterable[CategorySummary | None]) -> bool:
+    """True where the rate of a category is a weighted score, and no share of passed tasks."""
+    return any(
+        one is not None and one.rate is not None and one.tasks > 0 and abs(one.rate - one.passed / one.tasks) > EPSILON
+        for one in categories
+    )
+
+
 def format_category(
-    summary: CategorySummary | None, other: CategorySummary | None = None, *, counts: bool = True
+    summary: CategorySummary | None,
+    other: CategorySummary | None = None,
+    *,
+    counts: bool = True,
+    scored: bool = False,
 ) -> str:
-    """A category's rate and, with `counts`, how many of its tasks passed: `92.5 % (7 of 8 passed)`."""
+    """A category's rate and, with `counts`, how many of its tasks passed: `87.5 % (7 of 8 passed)`.
+
+    Where categories are `scored`, the rate is called a score: `score 92.5 %, 7 of 8 passed`.
+    """
     if summary is None:
         return "–"
     others = [] if other is None or other.rate is None else [other.rate]
     rate = "n/a" if summary.rate is None else format_number(summary.rate, "ratio", others)
-    return f"{rate} ({format_count(summary.passed)} of {format_count(summary.tasks)} passed)" if counts else rate
+    if not counts:
+        return rate
+    passed = f"{format_count(summary.passed)} of {format_count(summary.tasks)} passed"
+    return f"score {rate}, {passed}" if scored else f"{rate} ({passed})"
 
 
 def _has_value(change: MetricChange) -> bool:
@@ -140,14 +169,29 @@ def _row(metric: str, change: MetricChange | None, outcomes: Sequence[RuleOutcom
         now=_now(now, whole, before, limits, counts),
         delta=format_delta(delta, unit, rule_moves(rules)),
         threshold="; ".join(dict.fromkeys(thresholds)) or "–",
-        badge=_badge(worst, compared=bool(limits) or (before is not None and before.value is not None)),
+        badge=_badge(
+            worst,
+            compared=bool(limits) or (before is not None and before.value is not None),
+            noise=any(map(_within_noise, outcomes)),
+        ),
     )
 
 
-def _badge(worst: RuleStatus | None, *, compared: bool) -> Badge:
+def _within_noise(outcome: RuleOutcome) -> bool:
+    """True where the move is larger than is allowed, and holds all the same: chance explains it."""
+    rule, delta = outcome.rule, outcome.delta
+    if outcome.status != "ok" or outcome.evidence is None or delta is None:
+        return False
+    dropped = rule.max_drop is not None and -delta > rule.max_drop + EPSILON
+    return dropped or (rule.max_rise is not None and delta > rule.max_rise + EPSILON)
+
+
+def _badge(worst: RuleStatus | None, *, compared: bool, noise: bool) -> Badge:
     """A rule that only compares is neither kept nor broken where there is nothing to compare with."""
     if worst is None:
         return INFO
+    if worst == "ok" and noise:
+        return WITHIN_NOISE
     return STATUSES[worst] if compared or worst != "ok" else NOT_COMPARED
 
 
@@ -184,15 +228,15 @@ def _values(metric: Metric | None) -> list[float]:
     return [] if metric is None or metric.value is None else [metric.value]
 
 
-def _category(change: CategoryChange) -> CategoryRow:
+def _category(change: CategoryChange, scored: bool) -> CategoryRow:
     before, now = change.before, change.now
     delta = None
     if before is not None and now is not None and before.rate is not None and now.rate is not None:
         delta = now.rate - before.rate
     return CategoryRow(
         name=change.name,
-        before=format_category(before, now),
-        now=format_category(now, before),
+        before=format_category(before, now, scored=scored),
+        now=format_category(now, before, scored=scored),
         delta=format_delta(delta, "ratio"),
         fell=delta is not None and delta < -EPSILON,
     )

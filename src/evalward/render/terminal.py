@@ -25,6 +25,7 @@ from evalward.render.view import (
     TERMINAL,
     Badge,
     CaseEntry,
+    ChangeGroup,
     Colour,
     JudgementPage,
     MetricRow,
@@ -48,34 +49,49 @@ def judgement_text(
     accept: Accepting | None = None,
     show: ShowCommand | None = None,
     ending: Closing = NO_CLOSING,
+    grouped: bool = False,
 ) -> str:
     """The verdict, what led to it, and the verdict again: a terminal shows the end, a reader begins at the top.
 
     `width` is the terminal's, in columns; `accept` is how to accept a failure, `show` spells the command that shows a
-    case, and `ending` is what stands with the verdict at the end.
+    case, and `ending` is what stands with the verdict at the end. `grouped`: in a log whose groups fold, tables do.
     """
     page = build_page(judgement, PageContext(show=show), TERMINAL, counts=width >= WITH_COUNTS)
-    screen = Screen(colour, width)
+    screen = Screen(colour, width, grouped=grouped)
     _verdict(screen, page)
     for line in page.replaced:
         _replaced(screen, line)
-    for view in page.guidance:
-        say_guidance(screen, view)
     _cases(screen, page)
-    for run in page.runs.shown:
-        _run(screen, run, page)
-    for run in page.runs.shown:
-        _changes(screen, run, page.several)
-    _trends(screen, judgement.trends)
-    for matrix in page.matrices:
-        say_matrix(screen, matrix)
+    _tables(screen, page, judgement.trends)
+    screen.unfold()
     say_listed(screen, "Warnings", page.warnings, lambda text: screen.say(text, 2, "!", "yellow"))
     if accept and judgement.verdict.outcome is not Outcome.PASS:
         screen.heading("How to accept this change")
-        screen.verbatim(accept.command, 2)
+        if accept.command:
+            screen.command(accept.command, "  ")
         screen.say(without_marks(accept.text), 2)
     _ending(screen, page, ending)
     return screen.text()
+
+
+def _tables(screen: Screen, page: JudgementPage, trends: Sequence[Trend]) -> None:
+    """All that there is to look up: what is folded in a log."""
+    for view in page.guidance:
+        screen.fold(f"Guidance: {view.name}")
+        say_guidance(screen, view)
+    for run in page.runs.shown:
+        screen.fold(f"{run.badge.mark} {run.name}: {run.badge.word}")
+        _run(screen, run, page)
+    if any(run.subject or any(category.fell for category in run.categories) for run in page.runs.shown):
+        screen.fold("Categories that fell, and what changed in the subject")
+    for run in page.runs.shown:
+        _changes(screen, run, page.several)
+    if trends:
+        screen.fold("Trends")
+    _trends(screen, trends)
+    for matrix in page.matrices:
+        screen.fold(f"{matrix.title} of {matrix.suite}")
+        say_matrix(screen, matrix)
 
 
 def _ending(screen: Screen, page: JudgementPage, ending: Closing) -> None:
@@ -208,7 +224,11 @@ def _cases(screen: Screen, page: JudgementPage) -> None:
         more = f" and {page.still.more} more" if page.still.more else ""
         screen.heading(f"Still failing: {page.still.total}, as before")
         screen.say(f"{names}{more}", 2)
-    say_listed(screen, "Other changes", page.others, lambda case: screen.say(f"{case.change}: {_case(case)}", 2))
+    if page.others:
+        screen.heading(f"Other changes: {page.others.total:,}")
+        for group in page.other_groups.shown:
+            _changed(screen, group)
+        say_more(screen, page.other_groups)
 
 
 def _broken(screen: Screen, case: CaseEntry) -> None:
@@ -223,6 +243,20 @@ def _broken(screen: Screen, case: CaseEntry) -> None:
         screen.verbatim(case.session, 6)
     if case.show:
         screen.command(case.show, "      → ")
+
+
+def _changed(screen: Screen, group: ChangeGroup) -> None:
+    """One case, or all of which the same is to be said, with a count."""
+    entry, ids = group.entry, group.ids
+    if ids.total == 1:
+        screen.say(f"{entry.change}: {_case(entry)}", 2)
+        return
+    where = f" in {entry.run}" if entry.run and entry.run not in entry.note else ""
+    why = entry.note or _move(entry)
+    screen.say(f"{plural(ids.total, 'case')} {entry.change}{where}: {why}", 2)
+    screen.say(
+        ", ".join(one_line(name, _NAME) for name in ids.shown) + (f" and {ids.more:,} more" if ids.more else ""), 6
+    )
 
 
 def _excused(screen: Screen, case: CaseEntry) -> None:
@@ -242,5 +276,9 @@ def _answer(screen: Screen, case: CaseEntry, mark: str) -> None:
 def _case(case: CaseEntry) -> str:
     where = f"{case.category}, {case.run}" if case.run else case.category
     note = "".join(f"; {text}" for text in (case.certainty, case.note) if text)
+    return f"{case.id} ({where}): {_move(case)}{note}"
+
+
+def _move(case: CaseEntry) -> str:
     before, now = case.before.replace("–", "new"), case.now.replace("–", "nothing")
-    return f"{case.id} ({where}): {before} → {now}{note}"
+    return f"{before} → {now}"

@@ -54,6 +54,7 @@ RESULTS: dict[Status, Badge] = {
 BROKEN = Badge("❌", "broken", "red", "✗")
 SEVERITY: dict[RuleStatus, int] = {status: rank for rank, status in enumerate(STATUSES)}
 INFO = Badge("–", "info", "dim", "–")
+WITHIN_NOISE = Badge("✅", "ok (noise)", "green", "✓")
 NOT_COMPARED = Badge("–", "not compared", "dim", "–")
 NOT_MEASURED = Badge("❔", "not measured", "yellow", "?")
 NEW = Badge("–", "new", "dim", "–")
@@ -172,6 +173,14 @@ class CaseEntry:
     show: str = ""
     answer: AnswerLine | None = None
     anchor: str = ""
+
+
+@dataclass(frozen=True)
+class ChangeGroup:
+    """Cases of one run of which the same is to be said: the `entry` of the first, and the ids of all."""
+
+    entry: CaseEntry
+    ids: Some[str]
 
 
 @dataclass(frozen=True)
@@ -338,6 +347,7 @@ class JudgementPage:
     wrong: Some[CaseEntry]
     fixed: Some[CaseEntry]
     others: Some[CaseEntry]
+    other_groups: Some[ChangeGroup]
     other_counts: str
     compared: bool
     subject: list[RunView]
@@ -346,6 +356,7 @@ class JudgementPage:
     category_count: int
     warnings: Some[str]
     command: str
+    failed_command: str
     download: str
     accept: Accepting
     left_out: str

@@ -162,12 +162,17 @@ class _MeasuringStage:
     def run(self, plan: Plan) -> Executed:
         if not plan.runs:
             return Executed([])
-        progress = ProgressLine(plan.size, self.outside.err, live=self.outside.err.isatty())
+        sizes = (
+            (f"{run.suite.spec.name} × {run.target.id}", run.size) for run in plan.runs if run.not_measured is None
+        )
+        progress = ProgressLine(sizes, self.outside.err, live=self.outside.err.isatty())
         execution = ExecutionSettings(
             self.store, progress, resume=self.resume, account=self.account, base_store=self.records.of_base()
         )
         done = asyncio.run(execute(plan, execution))
         progress.close()
+        if self.resume:
+            self.outside.say(f"Kept {progress.kept:,} of {plural(plan.size, 'trial')} of the earlier run.")
         return done
 
     def planned(self, loaded: LoadedConfig, plan: Plan, base: BaseCommit | None) -> Report:

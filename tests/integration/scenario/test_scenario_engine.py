@@ -41,7 +41,7 @@ class Counted:
     def __init__(self) -> None:
         self.trials = 0
 
-    def finished(self, run: str, result: Result) -> None:
+    def finished(self, run: str, result: Result, *, kept: bool = False) -> None:
         self.trials += 1
 
 

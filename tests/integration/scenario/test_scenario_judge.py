@@ -83,7 +83,7 @@ async def ran(bench: Bench, loaded: LoadedConfig, judge: Judge | None = None) ->
 
 
 class _Nobody:
-    def finished(self, run: str, result: Result) -> None:
+    def finished(self, run: str, result: Result, *, kept: bool = False) -> None:
         """Watches nothing."""
 
 

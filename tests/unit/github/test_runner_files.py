@@ -16,6 +16,7 @@ from evalward.github.runner_files import (
     commands_stopped,
     give_to_owner,
     mask_commands,
+    tell_in_groups,
     write_outputs,
 )
 from evalward.writing import Folder
@@ -135,6 +136,18 @@ def test_commands_stopped__resumes_after_an_error() -> None:
     token = stop.removeprefix("::stop-commands::")
     assert len(token) > 30
     assert resume == f"::{token}::"
+
+
+def test_groups_fold_and_whatever_else_stands_in_the_log_is_no_command() -> None:
+    lines: list[str] = []
+    tell_in_groups("verdict\n\n::group::one\ntable\n ::error::x\n::endgroup::\n\nverdict\n", lines.append)
+    stops = [line for line in lines if line.startswith("::stop-commands::")]
+    shown = [line for line in lines if not re.fullmatch(r"::(stop-commands::)?evalward-.*", line)]
+    assert (len(stops), shown) == (3, ["verdict", "::group::one", "table\n ::error::x", "::endgroup::", "verdict"])
+    opened = False
+    for line in lines:
+        opened = line in stops or (opened and not line.startswith("::evalward-"))
+        assert opened or line.startswith("::")
 
 
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="only root can give files to somebody else")

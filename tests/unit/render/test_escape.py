@@ -251,3 +251,19 @@ def test_html_element__is_no_markup(text: str) -> None:
 
     assert not set("<>\"'") & set(made)
     assert html.unescape(made) == escape.html_shown(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "'2030-11-03,NO-118,\"Transfer from 220\"\\n' isn't in it; it reads 'a b', 'GH-1 c'.",
+            "`'2030-11-03,NO-118,\"Transfer from 220\"\\n'` isn't in it; it reads 'a b', `'GH-1 c'`.",
+        ),
+        ("('a@b c')", "(`'a@b c'`)"),
+        ("it isn't a@b's", "it isn't `a@b's`"),
+        ("'never ended a@b", "'never ended `a@b`"),
+    ],
+)
+def test_cell__what_is_quoted_stays_together(text: str, shown: str) -> None:
+    assert escape.md_cell(text) == shown

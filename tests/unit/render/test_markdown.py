@@ -428,7 +428,7 @@ def test_one_report__in_full() -> None:
     assert "1 passed · 1 failed · 1 error · 1 skipped" in text
     assert "| `tool_call_success_rate` | 72.9 % (70/96) |" in text
     assert "| `cost_usd` | n/a (a replay costs nothing) |" in text
-    assert "- ❌ `json_nested_keys` · json_processing · failed · 1/2 · checks_failed" in text
+    assert "- ❌ `json_nested_keys` · json_processing · failed · 1/2 · checks failed" in text
     assert "  - `stdout_contains:42`: stdout is '41\\\\n'" in text
     assert "⚠️ json_processing is the weakest category (62.5 % (5/8), threshold 80 %)" in text
     assert "Not passed: 3 of 4" in text

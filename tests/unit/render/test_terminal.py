@@ -10,6 +10,7 @@ from evalward.records.metric import CategorySummary
 from evalward.records.result import OtherDetails, Status
 from evalward.records.trace import Usage
 from evalward.render.console import Screen
+from evalward.render.context import Closing
 from evalward.render.terminal import judgement_text
 from support import comparisons, example_reports, judgements
 from support.hostile import EVERYTHING, fill
@@ -136,11 +137,10 @@ def test_one_report__in_full() -> None:
     assert "\ntool_call_success_rate                72.9 % (70/96)\n" in text
     assert "\njson_processing       62.5 % (5 of 8 passed)\n" in text
     assert (
-        "  ✗ failed 1/2 json_nested_keys (json_processing) – checks_failed\n"
+        "  ✗ failed 1/2 json_nested_keys (json_processing) – checks failed\n"
         "      ✗ stdout_contains:42: stdout is '41\\n'\n"
         "        $ echo 41 | tee out.txt\n"
-        "  ✓ passed 2/2 json_to_csv (json_processing)\n"
-        "  ! error 0/2 awk_join (json_processing) – rate_limit: 429 after 5 tries\n"
+        "  ! error 0/2 awk_join (json_processing) – rate limit: 429 after 5 tries\n"
     ) in text
     assert "  ! json_processing is the weakest category (62.5 % (5/8), threshold 80 %)\n    → Read the traces" in text
     assert "exit_code:0" not in text
@@ -222,3 +222,22 @@ def test_table__without_rows() -> None:
     screen.table(["metric", "value"], [], "lr")
 
     assert screen.text().startswith("metric")
+
+
+def test_verdict__stands_first_and_last() -> None:
+    closing = Closing("evalward check --failed", "Written to out: report.html")
+    text = judgement_text(judgements.failed(), colour=False, width=300, ending=closing)
+    first, *_, last, files = text.splitlines()
+    assert first == last
+    assert first.startswith("✗ Evalward: failed — ")
+    assert files == "  Written to out: report.html"
+    assert "How to run again what failed\n  evalward check --failed\n" in text
+
+
+def test_log_of_a_job__folds_the_tables_and_neither_verdict_nor_broken_cases() -> None:
+    text = judgement_text(judgements.failed(), colour=False, width=100, grouped=True)
+    open_parts = re.sub(r"(?ms)^::group::.*?^::endgroup::$", "", text)
+    assert "Broken: " in open_parts
+    assert open_parts.count("Evalward: failed") == 2
+    assert "metric " in text
+    assert "metric " not in open_parts

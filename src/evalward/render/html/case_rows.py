@@ -12,6 +12,7 @@ from evalward.render.anchors import case_anchor
 from evalward.render.html.anchoring import AnchorBook
 from evalward.render.html.changes import UNKNOWN, mean
 from evalward.render.html.sides import RunTrials
+from evalward.render.names import spoken
 from evalward.render.view import MISSING, RESULTS, Badge
 
 _NOT_RUN = Badge("–", "not run", "dim", "–")
@@ -59,7 +60,7 @@ def _compared(case: CaseChange, run: RunComparison, trials: RunTrials, book: Anc
         anchor=anchor,
         link="" if anchor else case_anchor(run.suite, run.target, case.id),
         badge=_badge(case),
-        change="" if case.change == "same" else case.change.replace("_", " "),
+        change="" if case.change == "same" else spoken(case.change),
         before=_passes(case.before),
         now=_passes(case.now),
         cost=mean([each.usage.cost_usd for each in trials.now.get(case.id, [])], "usd"),

@@ -14,6 +14,7 @@ from evalward.render.html.anchoring import AnchorBook
 from evalward.render.html.sides import RunTrials
 from evalward.render.html.texts import RunTexts
 from evalward.render.kinds import TrialText
+from evalward.render.names import spoken
 from evalward.render.numbers import format_count, format_number, plural
 from evalward.render.view import RESULTS, Badge, CaseEntry, Some
 
@@ -59,11 +60,12 @@ class CaseSide:
     more_checks: int = 0
     session: str = ""
     note: str = ""
+    none_failing: bool = False
 
     @property
     def told(self) -> bool:
         """True when there is more than numbers to look at."""
-        return bool(self.checks or self.session or self.why)
+        return bool(self.checks or self.session or self.why or self.none_failing)
 
 
 @dataclass(frozen=True)
@@ -155,6 +157,7 @@ def _side(
         checks=checks[:MOST_CHECKS],
         more_checks=max(0, len(checks) - MOST_CHECKS),
         session=text.session or session,
+        none_failing=first.status is Status.FAILED and all(check.passed for check in checks),
     )
 
 
@@ -165,8 +168,7 @@ def _to_look_at(results: Sequence[Result]) -> Result:
 
 
 def _why(result: Result) -> str:
-    reason = (result.reason or "").replace("_", " ")
-    return ": ".join(part for part in (reason, result.message) if part)
+    return ": ".join(part for part in (spoken(result.reason), result.message) if part)
 
 
 def _told(title: str, tally: Tally | None) -> CaseSide | None:

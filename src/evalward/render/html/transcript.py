@@ -10,6 +10,7 @@ from evalward.records.sections import Facts, FileText, SamplePlot
 from evalward.records.trace import Usage
 from evalward.render.conversation import Called, Said, Step, TrialView, TurnEnd, Voice
 from evalward.render.html.passages import PACKABLE, Passage, Passages, TextLimits
+from evalward.render.names import spoken
 from evalward.render.numbers import NOT_AVAILABLE, format_number, plural
 
 MOST_STEPS = 400  # of a trial: what is said, called and ended
@@ -230,5 +231,5 @@ def _call_facts(step: Called) -> Iterator[str]:
 
 def _turn_facts(end: TurnEnd) -> list[str]:
     model = [end.model] if end.model else []
-    stop = [] if end.stop in {"end", "tool_use"} else [f"stopped: {end.stop.replace('_', ' ')}"]
+    stop = [] if end.stop in {"end", "tool_use"} else [f"stopped: {spoken(end.stop)}"]
     return [*usage_facts(end.usage), *([format_number(end.wall_ms, "ms")] if end.wall_ms else []), *stop, *model]

@@ -13,6 +13,7 @@ from evalward.render.context import ShowCommand
 from evalward.render.conversation import Said, TrialView, told_by, trial_view, view_of
 from evalward.render.entries import certainty
 from evalward.render.kept import Sources
+from evalward.render.names import spoken
 
 _RANKS = (Status.FAILED, Status.ERROR, Status.SKIPPED, Status.PASSED)
 
@@ -171,7 +172,7 @@ def _status(results: Sequence[Result]) -> Status:
 def _facts(result: Result, change: CaseChange | None) -> list[str]:
     facts = [result.category] if result.category else []
     if change is not None and change.change not in {"same", "added"}:
-        facts.append(change.change.replace("_", " "))
+        facts.append(spoken(change.change))
     if change is not None and change.before is not None:
         facts.append(f"baseline: {change.before}")
     if change is not None and change.now is not None:

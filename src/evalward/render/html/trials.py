@@ -27,6 +27,7 @@ from evalward.render.html.trial_html import (
     transcript_html,
     trial_html,
 )
+from evalward.render.names import spoken
 from evalward.render.numbers import format_number, plural
 from evalward.render.view import BROKEN, RESULTS
 
@@ -177,7 +178,7 @@ def _drawings(plot: SamplePlot) -> SampleDrawings:
 
 
 def _facts(view: TrialView) -> list[str]:
-    reason = [view.reason.replace("_", " ")] if view.reason else []
+    reason = [spoken(view.reason)] if view.reason else []
     score = [f"score {view.score}"] if view.score else []
     judge = [f"judge: {', '.join(usage_facts(view.judge_usage))}"] if view.judge_usage else []
     return [*reason, *score, format_number(view.duration_ms, "ms"), *usage_facts(view.usage), *judge]

@@ -37,7 +37,7 @@ T = TypeVar("T")
 class Display:
     """What a text for people is shown on: its width in columns, whether it has colours, how much is wanted.
 
-    `accepting`: a judgement says how to accept what failed.
+    `accepting`: a judgement says how to accept what failed. `grouped`: the log of a GitHub job, whose groups fold.
     """
 
     colour: bool = False
@@ -45,6 +45,7 @@ class Display:
     verbose: bool = False
     accepting: bool = False
     ending: Closing = NO_CLOSING
+    grouped: bool = False
 
 
 @dataclass(frozen=True)

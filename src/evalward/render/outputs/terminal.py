@@ -17,6 +17,7 @@ def _judgement(shown: ShownJudgement) -> str:
         accept=accept,
         show=shown.context.show,
         ending=display.ending,
+        grouped=display.grouped,
     )
 
 
@@ -29,6 +30,7 @@ def _reports(shown: ShownReports) -> str:
         width=display.width,
         verbose=display.verbose,
         findings=shown.findings,
+        grouped=display.grouped,
     )
 
 

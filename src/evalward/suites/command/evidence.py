@@ -9,6 +9,7 @@ from evalward.records.result import Details, Result, Status
 from evalward.records.sections import Note, Section
 from evalward.render.entries import answer_lines
 from evalward.render.kinds import TrialText
+from evalward.render.names import spoken
 from evalward.suites.command.details import CommandDetails
 
 _ANSWER = 600  # characters of a command
@@ -29,7 +30,7 @@ def _wrong(result: Result, details: CommandDetails) -> WrongAnswer:
     return WrongAnswer(
         expected=details.expected,
         actual=details.answer,
-        why=result.message or (result.reason or "").replace("_", " "),
+        why=result.message or spoken(result.reason),
         risk=details.risk if details.unsafe else None,
         findings=details.rule_findings if details.unsafe else [],
     )

@@ -12,6 +12,7 @@ from evalward.records.case import Case
 from evalward.records.judge import JudgeOutcome, JudgeVote
 from evalward.records.problem import Place
 from evalward.records.trace import Message, Usage, add_usage
+from evalward.render.names import spoken
 from evalward.suites.judge.ask import PROMPT_VERSION, JudgeInput, question, repair
 from evalward.suites.judge.cache import JudgeCache
 from evalward.suites.judge.rubric import Rubric
@@ -154,7 +155,7 @@ async def _sent(chat: Chat, request: Request, usages: list[Usage]) -> Reply:
     reply = await chat.send(request)
     usages.append(reply.turn.usage)
     if reply.turn.stop in NO_ANSWERS:
-        raise _NoAnswerError(f"the judge gave no answer: {reply.turn.stop.replace('_', ' ')}")
+        raise _NoAnswerError(f"the judge gave no answer: {spoken(reply.turn.stop)}")
     return reply
 
 

@@ -9,6 +9,7 @@ from evalward.records.result import Details, Result, Status
 from evalward.records.sections import Note, Section
 from evalward.render.entries import answer_lines
 from evalward.render.kinds import TrialText
+from evalward.render.names import spoken
 from evalward.suites.prompt.details import PromptDetails
 
 _ANSWER = 600  # characters
@@ -29,7 +30,7 @@ def evidence(result: Result) -> CaseEvidence:
 def why_failed(result: Result) -> str:
     """The evaluators that aren't content, each with its words."""
     failed = "; ".join(f"{check.check}: {check.detail}" for check in result.checks if not check.passed)
-    return result.message or failed or (result.reason or "").replace("_", " ")
+    return result.message or failed or spoken(result.reason)
 
 
 def as_failed(details: Details) -> Details:

@@ -50,10 +50,11 @@ def _fallbacks(valid: Pairs) -> Iterator[Finding]:
         snapshots = sum(each.snapshot_failed for _, each in found)
         unmeasured = sum(not each.benchmarks for _, each in found)
         left_out = f"; {unmeasured} without any benchmark: speedup 1.0, advantage 0.0" if unmeasured else ""
+        count = "counts" if len(found) == 1 else "count"
         yield Finding(
             id="fallback",
             level="warning",
-            message=f"{_counted(len(found), 'task')} failed and counts as unchanged: speedup 1.0",
+            message=f"{_counted(len(found), 'task')} failed and {count} as unchanged: speedup 1.0",
             evidence=f"tests failed in {tests}, snapshots in {snapshots}{left_out}",
             advice="Look at what the change broke: a faster wrong answer is none.",
             cases=_ids(result for result, _ in found),

@@ -11,6 +11,7 @@ from evalward.config import LoadedConfig
 from evalward.decide.statistics.timing import FEWEST_SAMPLES, slower
 from evalward.records.problem import Problem
 from evalward.records.target_id import target_id
+from evalward.render.numbers import plural
 from evalward.sandbox.base import SandboxError
 from evalward.suites.base import Proof, TrialBrokenError
 from evalward.suites.speedup.details import BenchmarkSpeed, Samples, SpeedupDetails
@@ -43,7 +44,8 @@ async def prove_cases(equipment: SpeedupContext, cases: Sequence[SpeedupCase], p
             continue
         tried += sum(each is not None for each in found)
         problems += [problem for each in found for problem in each or []]
-    return Proof(problems, f"{len(cases)} tasks measured with nop and oracle in turns, {tried} patches tried")
+    counts = f"{plural(len(cases), 'task')} measured with nop and oracle in turns"
+    return Proof(problems, f"{counts}, {plural(tried, 'patch', 'patches')} tried")
 
 
 def _problem(case: SpeedupCase, message: str, remedy: str, field: str = "") -> Problem:
