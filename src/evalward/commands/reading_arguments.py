@@ -15,6 +15,7 @@ from evalward.commands.shared_arguments import (
     add_formats,
     add_judging,
     add_output_file,
+    add_quiet,
 )
 from evalward.registry import SCHEMAS, ours
 
@@ -31,8 +32,10 @@ def add_compare(commands: Commands[argparse.ArgumentParser], command: AddCommand
     add_score_option(parser)
     add_config(parser, alias="--policy", what="whose rules decide; without any, those of each kind")
     add_judging(parser)
-    parser.add_argument("--verbose", action="store_true", help=VERBOSE_CHECK)
     add_formats(parser)
+    how_much = parser.add_mutually_exclusive_group()
+    how_much.add_argument("--verbose", action="store_true", help=VERBOSE_CHECK)
+    add_quiet(how_much)
 
 
 def add_report(commands: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
@@ -48,9 +51,11 @@ def add_validate(commands: Commands[argparse.ArgumentParser], command: AddComman
     """`evalward validate`."""
     summary = "check config, cases and baseline: every problem, with file and line"
     parser = command(commands, "validate", summary, _validate)
+    parser.set_defaults(asks_for_keys=True)
     parser.add_argument("paths", type=Path, nargs="*", metavar="CONFIG", help="configs; a config names its cases")
     add_config(parser, what="the same")
     parser.add_argument("--no-prove", action="store_true", help="don't run the cases' solutions and wrong answers")
+    add_quiet(parser)
 
 
 def add_schema(commands: Commands[argparse.ArgumentParser], command: AddCommand) -> None:

@@ -17,8 +17,10 @@ def telling(changes: Sequence[MetricChange], shown: Iterable[str]) -> list[str]:
     from run to run, and are left out.
     """
     sides = {one.id: (one.before, one.now) for one in changes if one.before is not None and one.now is not None}
-    known = [sides[metric] for metric in shown if metric in sides]
-    moved = [one.id for one in changes if one.id in sides and one.delta and not one.id.endswith("_duration_ms")]
+    tabled = list(shown)
+    known = [sides[metric] for metric in tabled if metric in sides]
+    others = [one for one in changes if one.id in sides and one.id not in tabled]
+    moved = [one.id for one in others if one.delta and not one.id.endswith("_duration_ms")]
     found = []
     for metric in sorted(moved, key=lambda each: abs(sides[each][1].value or 0.0)):
         if not any(_says(other, sides[metric]) for other in known):

@@ -271,7 +271,7 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
         rows=rows[: caps.rows] if measured else [],
         info=info[: caps.rows] if measured else [],
         notes=[
-            *run_notes(run, judgement.comparison, prompt_said=_prompt_said(run, judgement.verdict)),
+            *_run_notes(run, judgement),
             *allowances(run),
             *_rule_notes(rules, judgement.verdict),
         ],
@@ -285,10 +285,11 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
     )
 
 
-def _prompt_said(run: RunComparison, verdict: Verdict) -> bool:
-    """True where a reason says that a replay doesn't measure the changed prompt of the run's suite."""
-    said = (each for reason in verdict.reasons for each in reason.statements)
-    return any(isinstance(each, PromptReplayed) and each.suite == run.suite for each in said)
+def _run_notes(run: RunComparison, judgement: Judgement) -> list[str]:
+    """The notes, without what a reason says: that a replay doesn't measure the changed prompt of the run's suite."""
+    said = (each for reason in judgement.verdict.reasons for each in reason.statements)
+    prompt_said = any(isinstance(each, PromptReplayed) and each.suite == run.suite for each in said)
+    return run_notes(run, judgement.comparison, prompt_said=prompt_said)
 
 
 def _ended_before(run: RunComparison) -> dict[str, str]:

@@ -159,8 +159,9 @@ class CheckLine:
 class CaseEntry:
     """One case that changed, or that was answered wrongly.
 
-    `run` is empty when the page names the run of all cases, or has one only; `session` is command and stderr, or the two commands. `show` is the
-    command that shows one of its trials, `anchor` is where the HTML page has it. `above`: the unsafe answers have its commands.
+    `run` is empty when the page names the run of all cases, or has one only; `session` is command and stderr, or the
+    two commands. `show` is the command that shows one of its trials, `anchor` is where the HTML page has it. `above`:
+    the unsafe answers have its commands.
     """
 
     id: str
@@ -332,7 +333,8 @@ class JudgementPage:
     """Everything that the page of a judgement says, in the order in which it is said.
 
     `new` are failing cases that the baseline doesn't have, `still` the names of those that failed in it, too;
-    `compared`: there is a baseline. `cases_of` is the run of all listed cases, where one of several has them. `trends` is Markdown already. `download` fetches what the cases' commands read.
+    `compared`: there is a baseline. `cases_of` is the run of all listed cases, where one of several has them. `trends`
+    is Markdown already. `download` fetches what the cases' commands read.
     """
 
     detail: Detail

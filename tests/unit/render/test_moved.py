@@ -28,7 +28,7 @@ def test_a_shown_rate_says_how_many_did_did_not_and_there_were() -> None:
     counts = [count("calls", 85, 99), count("calls_ok", 79, 76), count("calls_error", 6, 23)]
 
     assert telling([CALLS, *counts], ["ok_rate"]) == []
-    assert telling([CALLS, *counts], []) == ["ok_rate"]
+    assert "ok_rate" in telling([CALLS, *counts], [])
 
 
 def test_a_shown_rate_says_its_complement() -> None:

@@ -49,7 +49,8 @@ def test_cases_of_one_run__name_it_once() -> None:
     assert "  ✗ a (c): passed → failed\n" in text
     page = comment(judgement, context())
     assert page.count("All cases below are of `s × replay:agent`.") == 1
-    assert "- ❌ `a` · c · passed → failed\n" in page
+    assert "- ❌ `a` · c · passed → failed" in page
+    assert "` · `s ×" not in page
 
 
 def test_cases_of_several_runs__each_names_its_own() -> None:
