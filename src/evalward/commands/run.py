@@ -30,8 +30,8 @@ class RunOptions:
     """What `run` was asked for.
 
     `record`: the folder for a recording to commit; `failed`: only what failed before; `shard`: that part of the plan.
-    `plan`: run nothing, and show in this format what would be run. `on_ray`: on a Ray
-    cluster, in so many `bundles`.
+    `plan`: run nothing, and show in this format what would be run. `on_ray`: on a Ray cluster,
+    in so many `bundles`.
     """
 
     config: Path
@@ -119,10 +119,12 @@ def run(world: World, options: RunOptions) -> int:
     try:
         written += _written(world, shown, services)
     finally:
-        world.show("\n".join([text_of("terminal", shown), *_last_lines(report, files_line(options.output, written))]))
+        last = [] if world.quiet else _last_lines(report, files_line(options.output, written))
+        world.show("\n".join([text_of("terminal", shown), *last]))
     if recordings is not None:
         for path in record(report, services.output, recordings, world.redaction):
-            world.show(f"Recorded: {path}")
+            if not world.quiet:
+                world.show(f"Recorded: {path}")
     valid = any(result.valid for run in report.runs for result in run.cases)
     return EXIT_OK if valid and not report.interrupted else EXIT_UNJUDGED
 
