@@ -73,6 +73,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType(
         "validate": (
             "evalward validate",
             "evalward validate --config ci/evalward.yml --no-prove",
+            "evalward validate evals/tasks.yaml .evalward/baseline.json",
             "evalward validate --quiet",
         ),
         "schema": ("evalward schema", "evalward schema evalward --output evalward.schema.json"),
