@@ -21,6 +21,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType(
             "evalward check --suite bash-tools,commands --trials 5",
             "evalward check --failed",
             "evalward check --plan",
+            "evalward check --quiet",
             "evalward check --parts part-1 part-2",
         ),
         "compare": (
@@ -71,6 +72,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType(
         "validate": (
             "evalward validate",
             "evalward validate --config ci/evalward.yml --no-prove",
+            "evalward validate --quiet",
         ),
         "schema": ("evalward schema", "evalward schema evalward --output evalward.schema.json"),
         "judge": ("evalward judge check rubric.yaml labelled.jsonl",),

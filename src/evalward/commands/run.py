@@ -101,10 +101,12 @@ def run(world: World, options: RunOptions) -> int:
     try:
         written += _written(world, shown, services)
     finally:
-        world.show("\n".join([text_of("terminal", shown), *_last_lines(report, files_line(options.output, written))]))
+        last = [] if world.quiet else _last_lines(report, files_line(options.output, written))
+        world.show("\n".join([text_of("terminal", shown), *last]))
     if recordings is not None:
         for path in record(report, services.output, recordings, world.redaction):
-            world.show(f"Recorded: {path}")
+            if not world.quiet:
+                world.show(f"Recorded: {path}")
     valid = any(result.valid for run in report.runs for result in run.cases)
     return EXIT_OK if valid and not report.interrupted else EXIT_UNJUDGED
 

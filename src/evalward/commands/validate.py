@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from evalward.commands.files import read_baseline_if_any
@@ -11,6 +11,8 @@ from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.config.load import load_config
 from evalward.config.odd import odd_rules
+from evalward.config.surroundings import ADDRESSES, KEYS, ignored_addresses, keys_not_sent
+from evalward.edge import set_variables
 from evalward.engine.plan import Plan
 from evalward.engine.selection import Selection
 from evalward.records.case import Case
@@ -28,9 +30,11 @@ def validate(world: World, paths: Sequence[Path], *, prove: bool = True) -> int:
     `prove` also runs every case's reference solution and wrong answers.
     """
     problems: list[Problem] = []
+    variables = set_variables(world.env, KEYS | ADDRESSES)
     for path in paths:
         try:
-            for line in _validate_config(path, prove=prove):
+            lines = _validate_config(path, variables, prove=prove)
+            for line in lines[:1] if world.quiet else lines:
                 world.show(line)
         except InputError as error:
             problems += error.problems
@@ -39,7 +43,7 @@ def validate(world: World, paths: Sequence[Path], *, prove: bool = True) -> int:
     return EXIT_OK
 
 
-def _validate_config(path: Path, *, prove: bool) -> list[str]:
+def _validate_config(path: Path, variables: Collection[str], *, prove: bool) -> list[str]:
     loaded = load_config(path)
     problems: list[Problem] = []
     plan: Plan | None = None
@@ -56,7 +60,7 @@ def _validate_config(path: Path, *, prove: bool) -> list[str]:
     counts = (plural(len(loaded.config.suites), "suite"), plural(len(cases), "case"), plural(plan.size, "trial"))
     headline = f"{path}: {', '.join(counts)}, no problem"
     warnings = (note for run in plan.runs for note in run.suite.warnings)
-    odd = dict.fromkeys([*odd_rules(loaded), *warnings, *_unused(plan)])
+    odd = dict.fromkeys([*odd_rules(loaded), *_not_followed(loaded, variables), *warnings, *_unused(plan)])
     summaries = (f"  {name}: {proof.summary}" for name, proof in proofs.items())
     gathered = (f"  {each.spec.name}: {each.kind.gathered_from(each.spec)}" for each in plan.gathered)
     return [headline, *summaries, *gathered, *(f"warning: {note}" for note in odd)]
@@ -66,6 +70,12 @@ def _lacking(plan: Plan) -> list[Problem]:
     """What targets lack whose answers are written down: such a case would count as missing in every run."""
     found = [problem for target, cases in _answering(plan) for problem in target.lacking(cases)]
     return list(dict.fromkeys(found))
+
+
+def _not_followed(loaded: LoadedConfig, variables: Collection[str]) -> list[str]:
+    """What the environment has for the providers and the configuration leaves unused."""
+    targets = [target for suite in loaded.config.suites for target in suite.targets]
+    return [*keys_not_sent(loaded, variables), *ignored_addresses(loaded.config, targets, variables)]
 
 
 def _unused(plan: Plan) -> list[str]:
