@@ -154,7 +154,7 @@ def test_run_alone__judges_nothing_and_tries_nothing_again(repo: Repo) -> None:
 SCENES = {
     "noise": (0, "passed", "pass_rate fell 5.9 pp at first: the failures didn't repeat (11 of 16 retrials"),
     "regression": (1, "failed", "three of 37 cases that always passed now fail in 11 of 12 retrials"),
-    "open": (0, "inconclusive", "so it is no proof"),
+    "open": (0, "inconclusive", "so it is not proof"),
     "cleared": (0, "passed", "the failures didn't repeat (11 of 12 retrials of the 3 failed cases passed)"),
     "convicted": (1, "failed", "three of 37 cases that passed 11 of 15 times now fail in 12 of 12 retrials"),
     "thin": (0, "inconclusive", "this baseline (1 trial per case) can't prove a drop of fewer than five cases"),
