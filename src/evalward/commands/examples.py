@@ -15,6 +15,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType(
             "evalward run --plan",
             "evalward run --suite bash-tools --trials 3",
             "evalward run --shard 2/4",
+            "evalward run --on ray",
         ),
         "check": (
             "evalward check",
@@ -72,6 +73,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType(
         "validate": (
             "evalward validate",
             "evalward validate --config ci/evalward.yml --no-prove",
+            "evalward validate evals/tasks.yaml .evalward/baseline.json",
             "evalward validate --quiet",
         ),
         "schema": ("evalward schema", "evalward schema evalward --output evalward.schema.json"),

@@ -42,7 +42,7 @@ def add_validate(commands: Commands[argparse.ArgumentParser], command: AddComman
     summary = "check config, cases and baseline: every problem, with file and line"
     parser = command(commands, "validate", summary, _validate)
     parser.set_defaults(asks_for_keys=True)
-    parser.add_argument("paths", type=Path, nargs="*", metavar="CONFIG", help="configs; a config names its cases")
+    parser.add_argument("paths", type=Path, nargs="*", metavar="FILE", help="configs, baselines, files of cases")
     add_config(parser, what="the same")
     parser.add_argument("--no-prove", action="store_true", help="don't run the cases' solutions and wrong answers")
     add_quiet(parser)
