@@ -69,7 +69,7 @@ def test_update__what_is_below_a_floor_can_be_accepted_and_will_still_fail(tmp_p
     assert update(tmp_path, failing(0))[0] == 0
     code, said = update(tmp_path, failing(6), "--accept", "it has to be")
     assert code == 0
-    assert "warning: the check will still fail by its limit, whatever the baseline: " in said
+    assert "warning: the check will still fail by its limit, with any baseline: " in said
     assert "pass_rate" in said.split("whatever the baseline: ")[1]
 
 
