@@ -92,7 +92,7 @@ def test_answers_are_taken_and_wrong_ones_asked_for_again(tmp_path: Path) -> Non
     assert "--model openai/gpt-5.5 " in suite["run"]
     assert not (tmp_path / ".github").exists()
     assert "  Write PROVIDER/NAME, such as anthropic/claude-haiku-4-5, or none." in said
-    assert "  1  promptfoo: promptfooconfig.yaml\n  2  inspect: evals/bot.py\n  3  three shell tasks" in said
+    assert "  1  promptfoo: promptfooconfig.yaml\n  2  inspect: evals/bot.py\n  3  three example shell tasks" in said
     assert "  A number from 1 to 3." in said
     assert "  Write yes or no." in said
     assert said.count(" [") <= 2 * 5
