@@ -25,8 +25,22 @@ from evalward.commands.parsing import CommandParser, number_up_to, read_argument
 from evalward.commands.plan_arguments import add_plan_options, plan_format
 from evalward.commands.reading_arguments import add_compare, add_report, add_schema, add_validate
 from evalward.commands.safety_arguments import add_safety
-from evalward.commands.shard_arguments import add_merge, add_parts_option, add_shard_option
-from evalward.commands.shared_arguments import VERBOSE, add_config, add_folder, add_judging, add_patterns, add_quiet
+from evalward.commands.shard_arguments import (
+    add_merge,
+    add_on_options,
+    add_parts_option,
+    add_shard_option,
+    refuse_with_on,
+)
+from evalward.commands.shared_arguments import (
+    VERBOSE,
+    VERBOSE_CHECK,
+    add_config,
+    add_folder,
+    add_judging,
+    add_patterns,
+    add_quiet,
+)
 from evalward.commands.show_arguments import add_show
 from evalward.edge import EXIT_INTERRUPTED, SCREEN, enter, taken_environment
 
@@ -114,6 +128,7 @@ def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
     add_plan_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
     add_shard_option(parser)
+    add_on_options(parser)
     parser.add_argument("--record", type=Path, metavar="DIR", help="also keep a recording to commit, without secrets")
     how_much = parser.add_mutually_exclusive_group()
     how_much.add_argument("--verbose", action="store_true", help=VERBOSE)
@@ -132,7 +147,9 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
         "--base", metavar="COMMIT", help="measured beside the files here where that is needed; default: the baseline's"
     )
     add_judging(parser)
-    add_quiet(parser)
+    how_much = parser.add_mutually_exclusive_group()
+    how_much.add_argument("--verbose", action="store_true", help=VERBOSE_CHECK)
+    add_quiet(how_much)
 
 
 def _add_publish(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -171,6 +188,7 @@ def _run(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.run import RunOptions, run
     from evalward.records.part import Shard
 
+    refuse_with_on(args)
     options = RunOptions(
         config=config_file(world.cwd, args.config),
         output=args.output,
@@ -181,6 +199,8 @@ def _run(world: World, args: argparse.Namespace) -> int:
         failed=args.failed,
         shard=Shard(*args.shard) if args.shard else None,
         plan=plan_format(args),
+        on_ray=args.on is not None,
+        bundles=args.shards,
     )
     return run(world, options)
 
@@ -202,6 +222,7 @@ def _check(world: World, args: argparse.Namespace) -> int:
         base=args.base,
         parts=tuple(args.parts or ()),
         plan=plan_format(args),
+        verbose=args.verbose,
     )
     return check(world, options)
 

@@ -15,6 +15,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType(
             "evalward run --plan",
             "evalward run --suite bash-tools --trials 3",
             "evalward run --shard 2/4",
+            "evalward run --on ray",
         ),
         "check": (
             "evalward check",

@@ -90,8 +90,15 @@ def _not_asked(world: World, loaded: LoadedConfig, outline: PlanOutline) -> list
 
 def show_plan(world: World, runner: RunnerSession, asked: PlanRequest) -> int:
     """The exit code, 0: the plan is on standard output. No key is used, nothing is run or written."""
+    plan = asked.basis.of(outlined(world, runner, asked))
+    emit(world, _text(world, plan, asked.form), None)
+    return EXIT_OK
+
+
+def outlined(world: World, runner: RunnerSession, asked: PlanRequest) -> PlanOutline:
+    """What the order would run, without running it. Raises `InputError`."""
     basis, output, order = asked.basis, asked.output, asked.order
-    plans: list[CostPlan] = []
+    outlines: list[PlanOutline] = []
     found = world.cwd / output
     services = Services(
         basis.loaded.config,
@@ -102,13 +109,12 @@ def show_plan(world: World, runner: RunnerSession, asked: PlanRequest) -> int:
         world.tell,
         world.now,
         world.redaction,
-        planned=lambda outline: plans.append(basis.of(outline)),
+        planned=outlines.append,
     )
     served = services.handlers()
     order = order.model_copy(update={"plan_only": True, "resume": order.resume and found.is_dir()})
     runner.measure(order, {name: served[name] for name in SERVED})
-    emit(world, _text(world, plans[-1], asked.form), None)
-    return EXIT_OK
+    return outlines[-1]
 
 
 def _text(world: World, plan: CostPlan, form: str) -> str:
