@@ -32,6 +32,11 @@ def add_judging(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fail-on", choices=FAIL_ON, help="which verdicts make the exit code 1; default: the config's")
 
 
+def add_quiet(parser: argparse._ActionsContainer) -> None:
+    """`-q`."""
+    parser.add_argument("-q", "--quiet", action="store_true", help="print one line, the verdict, and no progress")
+
+
 def add_folder(parser: argparse.ArgumentParser, default: Path, what: str = "where the results go") -> None:
     """`--output` where a folder is meant, also under the name that it has in the action."""
     help_text = f"{what}; default: {default}"

@@ -172,10 +172,10 @@ def excused(case: CaseChange) -> bool:
 
 
 def certainty(case: CaseChange) -> str:
-    """What else is known of a case of a random target: its fresh tries, and what it did before."""
+    """What else is known of a case of a random target: its retrials, and what it did before."""
     parts = []
     if case.fresh is not None:
-        passed, tries = case.fresh.passed, plural(case.fresh.trials, "fresh try", "fresh tries")
+        passed, tries = case.fresh.passed, plural(case.fresh.trials, "retrial", "retrials")
         again = (
             f"{passed} of {tries} passed" if case.fresh.passes else f"{case.fresh.trials - passed} of {tries} failed"
         )

@@ -73,9 +73,9 @@ def _confirm_notes(run: RunComparison) -> list[str]:
         return notes
     if confirmation.unusable is not None:
         rest = "" if notes else " The planned trials alone decide."
-        return [f"The fresh tries don't count: {confirmation.unusable}.{rest}", *notes]
+        return [f"The retrials don't count: {confirmation.unusable}.{rest}", *notes]
     cases = plural(len(confirmation.cases), "case that failed was", "cases that failed were")
-    tries = plural(confirmation.trials, "fresh try", "fresh tries")
+    tries = plural(confirmation.trials, "retrial", "retrials")
     return [f"{cases} tried again: {confirmation.passed} of {tries} passed.", *notes]
 
 

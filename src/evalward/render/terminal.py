@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Outcome
-from evalward.render.console import Screen
+from evalward.render.console import UNBROKEN, Screen
 from evalward.render.context import NO_CLOSING, Accepting, Closing, PageContext, ShowCommand
 from evalward.render.escape import one_line, without_marks
 from evalward.render.guidance import say_guidance
@@ -71,6 +71,13 @@ def judgement_text(
             screen.command(accept.command, "  ")
         screen.say(without_marks(accept.text), 2)
     _ending(screen, page, ending)
+    return screen.text()
+
+
+def verdict_line(judgement: Judgement, *, colour: bool) -> str:
+    """The verdict alone, as one line of any length."""
+    screen = Screen(colour, UNBROKEN)
+    _headline(screen, build_page(judgement, PageContext(), TERMINAL))
     return screen.text()
 
 
