@@ -53,6 +53,11 @@ class Spending:
         self.usd = 0.0
         self.tokens = 0
 
+    @property
+    def has_kept(self) -> bool:
+        """Whether there is something left of what is kept for the confirm stage."""
+        return self._budget.kept > 0 and self._budget.whole.spent(self.usd, self.tokens) is None
+
     def release(self) -> None:
         """The planned trials are done: what was kept for the confirm stage may be used."""
         self._budget = self._budget.whole

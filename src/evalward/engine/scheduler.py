@@ -132,9 +132,9 @@ async def execute(plan: Plan, execution: ExecutionSettings) -> Executed:
         for run in plan.runs:
             for target in _asked(run):
                 await target.close()
-    spent = state.control.by == "budget" and not _not_run(runs)  # with the last trial: nothing was cut
-    early = (None if spent else state.control.reason) or next(iter(state.dead.values()), None)
-    by = (None if spent else state.control.by) or ("fault" if early else None)
+    uncut = state.control.by == "budget" and state.account.has_kept and not _not_run(runs)
+    early = (None if uncut else state.control.reason) or next(iter(state.dead.values()), None)
+    by = (None if uncut else state.control.by) or ("fault" if early else None)
     return Executed(runs, early, by, tuple(state.warnings))
 
 

@@ -71,7 +71,9 @@ def test_the_planned_trials_leave_the_confirm_stage_its_part() -> None:
     account = Spending(Budget.planned(1.0, None, confirms=True))
     assert [account.charge(used()) for _ in range(2)] == [None, None]
     assert account.charge(used()) == "budget: $0.7500 of $1 are spent; the rest is kept for the confirm stage"
+    assert account.has_kept
     account.release()
+    assert not account.has_kept
     assert account.charge(used(cost=0.2)) is None
     assert account.charge(used(cost=0.05)) == "budget: $1.0000 of $1 are spent"
 
