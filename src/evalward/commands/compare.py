@@ -51,7 +51,7 @@ def compare_files(world: World, options: CompareOptions) -> int:
         accept=at_hand(update, str(file), report, Criteria(baseline, policy), judgement),
         unprotected=baseline is None,
     )
-    display = display_of(world, None if options.output else world.out)
+    display = display_of(world, None if options.output else world.out, verbose=options.verbose)
     sources = sources_of(report, baseline, options.report.parent, world.redaction)
     shown = ShownJudgement(judgement, context, display, sources)
     emit_as(world, options.format, shown, options.output)

@@ -11,6 +11,7 @@ from evalward.registry import OUTPUTS, installed, ours
 FAIL_ON = ("regression", "inconclusive", "never")
 PROFILE = "apply this profile of the config"
 VERBOSE = "show passed trials too, every check, and each trial's turns, calls, tokens and time"
+VERBOSE_CHECK = "show the tables of runs that are fine, too"
 
 
 def add_config(parser: argparse.ArgumentParser, *, alias: str | None = None, what: str = "") -> None:
