@@ -43,7 +43,7 @@ LAST_REPORT = "default: evalward-out/report.json, next to the config"
 
 
 def add_folder(
-    parser: argparse.ArgumentParser, default: Path | None = None, what: str = "where the results go"
+    parser: argparse.ArgumentParser, default: Path | None = None, what: str = "folder for the results"
 ) -> None:
     """`--output` where a folder is meant, also under the name that it has in the action. Without `default`:
     `config_place.output_folder`.
