@@ -13,6 +13,8 @@ from evalward.render.view import Colour
 
 _CODES: dict[Colour | str, str] = {"green": "32", "red": "31", "yellow": "33", "dim": "2", "bold": "1"}
 _LEAST_WIDTH = 40
+UNBROKEN = 1_000_000
+"""A width at which no line is broken."""
 _GAP = 2  # between columns
 _GROUP, _END_OF_GROUP = "::group::", "::endgroup::"
 _NO_BREAK = "\u00a0"
