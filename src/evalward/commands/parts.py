@@ -34,7 +34,7 @@ from evalward.writing import Folder
 MOST_TRIAL = 64 << 20  # bytes of a trial's file
 _DIGITS = 9
 _WHOLE = "Keep the whole output folder of a shard as its part."
-_SAME = "Check out what was measured, and judge there."
+_SAME = "Check out the measured commit and judge there."
 
 
 def for_shard(

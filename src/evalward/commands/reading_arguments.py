@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 def add_compare(commands: Commands[argparse.ArgumentParser], command: AddCommand, report: Path) -> None:
     """`evalward compare`. `report` is where the last run's is looked for."""
-    parser = command(commands, "compare", "judge a report as `check` does; the exit code is the verdict's", _compare)
+    parser = command(commands, "compare", "judge a report as `check` does; the verdict sets the exit code", _compare)
     help_text = f"a report or the folder that it is in, {OR_FOREIGN}; default: {report}"
     parser.add_argument("--report", type=Path, default=report, metavar="REPORT", help=help_text)
     parser.add_argument("--baseline", type=Path, metavar="BASELINE", help=f"{OR_FOREIGN}; default: the config's")
     add_score_option(parser)
-    add_config(parser, alias="--policy", what="whose rules decide; without any, those of each kind")
+    add_config(parser, alias="--policy", what="config with the rules; without one, each kind's own")
     add_judging(parser)
     add_formats(parser)
     how_much = parser.add_mutually_exclusive_group()

@@ -38,7 +38,7 @@ def add_quiet(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="print one line, the verdict, and no progress")
 
 
-def add_folder(parser: argparse.ArgumentParser, default: Path, what: str = "where the results go") -> None:
+def add_folder(parser: argparse.ArgumentParser, default: Path, what: str = "folder for the results") -> None:
     """`--output` where a folder is meant, also under the name that it has in the action."""
     help_text = f"{what}; default: {default}"
     parser.add_argument("--output", "--output-dir", type=Path, default=default, metavar="DIR", help=help_text)
