@@ -41,7 +41,7 @@ def merge(world: World, parts: Sequence[Path], output: Path) -> int:
     for note in found.notes:
         world.say(f"warning: {note}")
     trials = sum(len(run.cases) for run in found.report.runs)
-    world.say(f"{plural(len(parts), 'part')}, {plural(trials, 'trial')}: {output}")
+    world.show(f"{plural(len(parts), 'part')}, {plural(trials, 'trial')}: {output}")
     return EXIT_OK
 
 
