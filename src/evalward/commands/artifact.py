@@ -197,7 +197,7 @@ def _measured(run: Run, mismatches: list[str], shelf: str = "") -> Run:
     if run.not_measured is not None or run.kind not in kinds():
         if run.not_measured is None:
             mismatches.append(f"{run.name}: its metrics are left out, as its kind {run.kind!r} is not known here")
-        return run.model_copy(update={"metrics": {}, "categories": {}, "findings": []})
+        return run.model_copy(update={"metrics": {}, "categories": {}, "findings": [], "unchanged": None})
     kind = kind_named(run.kind)
     found = kind.measure(run.cases)
     mismatching = _differing(run.metrics, found.metrics) + _differing_categories(run.categories, found.categories)

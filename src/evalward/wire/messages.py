@@ -138,7 +138,7 @@ class MeasureOrder(Record):
     beside the head where that is asked for. `withheld` are suites whose commands are not run, by name, and why.
     `shard`: only that part of the plan. `known` is what all shards have measured of it: only what no shard measures is
     run, and what is to be tried again.
-    `plan_only`: say what would be run, and run nothing of it.
+    `plan_only`: say what would be run, and run nothing of it. `ask_unchanged`: ask which runs the baseline stands for.
     `versioned`: the files belong to the commit of the repository that they lie in.
     """
 
@@ -154,6 +154,7 @@ class MeasureOrder(Record):
     shard: ShardOrder | None = None
     known: Report | None = None
     plan_only: bool = False
+    ask_unchanged: bool = False
     versioned: bool = True
 
 
@@ -314,6 +315,12 @@ class Agains(Record):
     """What the keeper wants to be tried again."""
 
     retries: list[RetrialRequest] = []
+
+
+class UnchangedRuns(Record):
+    """The runs, by suite and target, that are not measured because the baseline's trials stand."""
+
+    runs: list[tuple[str, str]] = []
 
 
 class HarnessOrder(Record):
