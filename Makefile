@@ -6,12 +6,13 @@ BIN := $(VENV)/bin
 RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
 BROWSER := $(VENV)/.browser
+RAY := $(VENV)/.ray
 # The folder with build_image.sh and run_action.py, which build and run the image as GitHub's runner would.
 CONTAINER_TOOLS ?= $(abspath ../shared/tools/container)
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: demo test lint unit stress docs container-test agents-test browser-test screenshots fuzz bench schemas clean
+.PHONY: demo test lint unit stress docs container-test agents-test ray-test browser-test screenshots fuzz bench schemas clean
 
 demo: $(RUNTIME)  ## show what Evalward does: no key, no network service
 	@$(BIN)/evalward demo --output evalward-out/demo
@@ -25,7 +26,7 @@ lint: $(DEV)
 	$(BIN)/lint-imports
 
 unit: $(DEV)
-	$(BIN)/pytest -q -n auto --dist worksteal -m "not container and not agents and not browser"
+	$(BIN)/pytest -q -n auto --dist worksteal -m "not container and not agents and not browser and not ray"
 
 docs: $(DEV)  ## build the documentation into site/; a link or anchor that leads nowhere fails
 	@$(BIN)/zensical build --clean --strict >$(VENV)/docs.log 2>&1 || { cat $(VENV)/docs.log; exit 1; }
@@ -41,6 +42,9 @@ container-test: $(DEV)  ## build the image and run it on pull request events
 
 agents-test: $(DEV)  ## install the real coding agents once, and drive them against a local model server
 	EVALWARD_AGENT_INSTALL=1 EVALWARD_MUST_RUN=agents,npm $(BIN)/pytest -q tests/integration/agents
+
+ray-test: $(RAY)  ## run on a Ray cluster of two nodes on this machine, one of which is lost
+	EVALWARD_MUST_RUN=ray $(BIN)/pytest -q tests/ray
 
 browser-test: $(BROWSER)  ## open the pages in Chromium, offline: what is looked at, and what assistive technology finds
 	EVALWARD_MUST_RUN=browser,npm $(BIN)/pytest -q tests/browser
@@ -75,6 +79,10 @@ $(DEV): $(RUNTIME)
 
 $(BROWSER): $(DEV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[browser]'
+	@touch $@
+
+$(RAY): $(DEV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[ray]'
 	@touch $@
 
 clean:

@@ -18,6 +18,7 @@ from benchmarks.anchor import TITLE as ANCHOR
 from benchmarks.anchor import anchor
 from benchmarks.browser import TITLE as BROWSER
 from benchmarks.browser import browser
+from benchmarks.caching import CACHING, caching
 from benchmarks.foreign import TITLE as FOREIGN
 from benchmarks.foreign import foreign
 from benchmarks.history import history
@@ -247,5 +248,6 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "reruns": (RERUNS, reruns),
     "browser": (BROWSER, browser),
     "foreign": (FOREIGN, foreign),
+    "caching": (CACHING, caching),
     "speedup": ("Speedups of 2,000 benchmarks × 50 tasks, against reading their JSON", aggregated),
 }

@@ -25,8 +25,22 @@ from evalward.commands.parsing import CommandParser, number_up_to, read_argument
 from evalward.commands.plan_arguments import add_plan_options, plan_format
 from evalward.commands.reading_arguments import add_compare, add_report, add_schema, add_validate
 from evalward.commands.safety_arguments import add_safety
-from evalward.commands.shard_arguments import add_merge, add_parts_option, add_shard_option
-from evalward.commands.shared_arguments import VERBOSE, add_config, add_folder, add_judging, add_patterns
+from evalward.commands.shard_arguments import (
+    add_merge,
+    add_on_options,
+    add_parts_option,
+    add_shard_option,
+    refuse_with_on,
+)
+from evalward.commands.shared_arguments import (
+    VERBOSE,
+    VERBOSE_CHECK,
+    add_config,
+    add_folder,
+    add_judging,
+    add_patterns,
+    add_quiet,
+)
 from evalward.commands.show_arguments import add_show
 from evalward.edge import EXIT_INTERRUPTED, SCREEN, enter, taken_environment
 
@@ -114,8 +128,11 @@ def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
     add_plan_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
     add_shard_option(parser)
+    add_on_options(parser)
     parser.add_argument("--record", type=Path, metavar="DIR", help="also keep a recording to commit, without secrets")
-    parser.add_argument("--verbose", action="store_true", help=VERBOSE)
+    how_much = parser.add_mutually_exclusive_group()
+    how_much.add_argument("--verbose", action="store_true", help=VERBOSE)
+    add_quiet(how_much)
 
 
 def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -130,6 +147,9 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
         "--base", metavar="COMMIT", help="measured beside the files here where that is needed; default: the baseline's"
     )
     add_judging(parser)
+    how_much = parser.add_mutually_exclusive_group()
+    how_much.add_argument("--verbose", action="store_true", help=VERBOSE_CHECK)
+    add_quiet(how_much)
 
 
 def _add_publish(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -168,6 +188,7 @@ def _run(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.run import RunOptions, run
     from evalward.records.part import Shard
 
+    refuse_with_on(args)
     options = RunOptions(
         config=config_file(world.cwd, args.config),
         output=args.output,
@@ -178,6 +199,8 @@ def _run(world: World, args: argparse.Namespace) -> int:
         failed=args.failed,
         shard=Shard(*args.shard) if args.shard else None,
         plan=plan_format(args),
+        on_ray=args.on is not None,
+        bundles=args.shards,
     )
     return run(world, options)
 
@@ -199,6 +222,7 @@ def _check(world: World, args: argparse.Namespace) -> int:
         base=args.base,
         parts=tuple(args.parts or ()),
         plan=plan_format(args),
+        verbose=args.verbose,
     )
     return check(world, options)
 
@@ -232,21 +256,21 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = read_arguments(build_parser(), argv)
     kept = SCREEN if getattr(args, "screen", False) else frozenset()
     if argv is None:
-        named = _key_names() if getattr(args, "asks_for_keys", False) else frozenset()
+        named = _provider_variables() if getattr(args, "asks_for_keys", False) else frozenset()
         enter(sys.argv[1:], keys=getattr(args, "keys", False), kept=kept, named=named)
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
     )  # in a container we are process 1, which nothing else ends
-    world = make_world(kept)
+    world = make_world(kept, quiet=getattr(args, "quiet", False))
     if argv is None and getattr(args, "keys", False):
         os.chdir("/")  # nothing of the folder that we were called in is meant by a relative path from here on
     raise SystemExit(_flushed(guarded(world, lambda world: args.handler(world, args))))
 
 
-def _key_names() -> frozenset[str]:
-    from evalward.starter.plan import key_names
+def _provider_variables() -> frozenset[str]:
+    from evalward.records.providers import PROVIDERS
 
-    return key_names()
+    return frozenset(name for row in PROVIDERS.values() for name in (row.key_env, row.client_env[0]))
 
 
 def _flushed(code: int) -> int:
@@ -270,7 +294,7 @@ def _flushed(code: int) -> int:
     return code
 
 
-def make_world(kept: frozenset[str] = frozenset()) -> World:
+def make_world(kept: frozenset[str] = frozenset(), *, quiet: bool = False) -> World:
     """The real streams, clock and environment; this process's own keeps these variables, too."""
     from evalward.commands.world import World, utc_now
 
@@ -282,7 +306,7 @@ def make_world(kept: frozenset[str] = frozenset()) -> World:
     except OSError:
         sys.stderr.write("error: the folder that this was called in is gone. Change into another one.\n")
         raise SystemExit(EXIT_INPUT) from None
-    return World(out=sys.stdout, err=sys.stderr, now=utc_now, env=taken_environment(kept), cwd=cwd)
+    return World(out=sys.stdout, err=sys.stderr, now=utc_now, env=taken_environment(kept), cwd=cwd, quiet=quiet)
 
 
 def guarded(world: World, command: Callable[[World], int]) -> int:

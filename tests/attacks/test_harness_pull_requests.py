@@ -158,7 +158,7 @@ def test_a_suite_of_another_name_runs_nothing__and_the_old_one_is_not_forgotten(
     assert "OTHER_KEY" not in seen.env
     assert seen.not_measured["bot"] is None
     assert "which has no suite of this name yet; they run after the merge" in (seen.not_measured["new"] or "")
-    assert "Read them and merge them" in seen.comment
+    assert "Review and merge them" in seen.comment
     assert "maintainer can run it with the key" not in seen.comment
     assert "they run after the merge" in seen.comment
 

@@ -105,7 +105,7 @@ def test_another_commits_guidance__and_the_checkout_stays_as_it_is(tmp_path: Pat
     assert same.code == 2
     assert "there is nothing to compare. The guidance of HEAD is the same" in same.err
     gone = evalward(*words, "--against", "--upload-pack=x", cwd=repo)
-    assert (gone.code, "expected one argument" in gone.err) == (2, True)
+    assert (gone.code, "--against: a value is missing" in gone.err) == (2, True)
     unknown = evalward(*words, "--against", "nowhere", cwd=repo)
     assert (unknown.code, "there is no commit 'nowhere' here" in unknown.err) == (2, True)
 

@@ -1,4 +1,4 @@
-"""docs/quickstart.md, done as it says: its files, its commands, in its order, with what it says is printed."""
+"""docs/quickstart.md and the README, done as they say: files and commands in their order, and what is printed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Reader:
     """Who follows the page: a folder, and what the last command printed."""
 
     folder: Path
-    server: ModelServer
+    server: ModelServer | None = None
     printed: str = ""
     codes: dict[str, int] = field(default_factory=dict)
 
@@ -48,6 +48,7 @@ class Reader:
     def write(self, name: str, text: str) -> None:
         """A file of the page; a model is asked here."""
         if name == "evalward.yml" and "anthropic/" in text:
+            assert self.server is not None
             text += f"providers: {{anthropic: {{base_url: '{self.server.messages_url}', key_env: ANTHROPIC_API_KEY,"
             text += " prices: {claude-haiku-4-5: {input: 1, output: 5, cache_read: 0.1, cache_write: 1.25}}}}\n"
         path = self.folder / name
@@ -56,7 +57,9 @@ class Reader:
 
     def run(self, words: list[str]) -> None:
         """One command, with what it prints at a terminal of 80 columns."""
-        environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "COLUMNS": "80", "ANTHROPIC_API_KEY": KEY}
+        environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "COLUMNS": "80"}
+        if self.server is not None:
+            environment["ANTHROPIC_API_KEY"] = KEY
         if words[0] == "evalward":
             done = warm.evalward(*words[1:], cwd=self.folder, env=environment)
         elif words[0] == "git":
@@ -99,6 +102,18 @@ def test_the_page_works_as_it_is_written(reader: Reader) -> None:
     baseline = (reader.folder / ".evalward" / "baseline.json").read_text("utf-8")
     assert '"anthropic/claude-haiku-4-5"' in baseline
     assert git(reader.folder, "status", "--short").split() == ["??", ".github/"]
+
+
+def test_the_first_gate_of_the_readme__is_made_without_a_key(tmp_path: Path) -> None:
+    init(tmp_path)
+    reader = Reader(tmp_path)
+    for block in blocks_of(ROOT / "README.md"):
+        if block.form is Form.COMMANDS and {"init", "validate"} & {words[1] for words in commands(block)}:
+            reader.follow(block)
+    assert set(reader.codes.values()) == {0}
+    assert {"evalward init", "evalward run --trials 5", "evalward baseline update"} <= set(reader.codes)
+    assert git(tmp_path, "status", "--short") == ""
+    assert "evalward-out" not in git(tmp_path, "ls-files")
 
 
 def test_the_page_has_four_files_and_the_workflow() -> None:

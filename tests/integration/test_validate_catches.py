@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -24,12 +25,32 @@ from support.scenarios import TEXT, write_scenario
 SCENARIO = TEXT.replace("tool_matrix:\n  - {tool: claude-code, models: [a, b]}\n  - {tool: codex}\n", "")
 
 
-def said(folder: Path) -> tuple[int, str]:
+def said(folder: Path, env: Mapping[str, str] | None = None) -> tuple[int, str]:
     """Exit code and words of `evalward validate`, without the proofs."""
     out = StringIO()
-    world = World(out, out, lambda: "2026-11-23T08:00:00Z", {}, folder)
+    world = World(out, out, lambda: "2026-11-23T08:00:00Z", env or {}, folder)
     code = guarded(world, lambda world: validate(world, [folder / "evalward.yml"], prove=False))
     return code, out.getvalue().replace(f"{folder}/", "")
+
+
+# --- what the environment has ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("env", [{"ANTHROPIC_API_KEY": "sk-1"}, {"EVALWARD_SET": "ANTHROPIC_API_KEY,OTHER"}])
+def test_a_key_that_an_address_of_ones_own_does_not_get_is_a_warning(tmp_path: Path, env: dict[str, str]) -> None:
+    write_suite(tmp_path, [task()], targets=["oracle"])
+    config = json.loads((tmp_path / "evalward.yml").read_text("utf-8"))
+    config["providers"] = {"anthropic": {"base_url": "https://llm.example"}}
+    (tmp_path / "evalward.yml").write_text(json.dumps(config), "utf-8")
+    code, text = said(tmp_path, env)
+    assert (code, said(tmp_path)[1].count("warning")) == (0, 0)
+    assert "providers.anthropic.base_url: ANTHROPIC_API_KEY is set and not sent" in text
+    assert "sk-1" not in text
+
+
+def test_an_address_in_the_environment_that_is_not_asked_is_a_warning(tmp_path: Path) -> None:
+    write_suite(tmp_path, [task()], targets=["oracle", "openai/m"])
+    assert "warning: OPENAI_BASE_URL is set and not used" in said(tmp_path, {"OPENAI_BASE_URL": "http://x.example"})[1]
 
 
 # --- no solution ----------------------------------------------------------------------------------------------------

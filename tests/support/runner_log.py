@@ -28,8 +28,10 @@ def live_commands(log: str) -> list[str]:
 
 
 def is_ours(command: str, *secrets: str) -> bool:
-    """An annotation of ours, or the masking of a secret that we know of."""
+    """An annotation of ours, a group of the log, or the masking of a secret that we know of."""
     if command.startswith("::add-mask::"):
         return command.removeprefix("::add-mask::") in secrets
+    if command == "::endgroup::" or command.startswith("::group::"):
+        return True
     annotation = r"::(?:error|warning|notice)(?: (?:file|title)=[^:]*::|::\d+ more are in the job summary\.$)"
     return re.match(annotation, command) is not None

@@ -42,7 +42,7 @@ def shown_whole(file: Path) -> str:
     texts = [shown(file.parent, file.name)]
     for one in tried_cases(read_report(file)):
         for trial in one.trials:
-            where = {"suite": one.run.suite, "target": one.run.target}
+            where = {"suites": [one.run.suite], "targets": [one.run.target]}
             texts += [
                 shown(file.parent, file.name, case=one.case, trial=trial.trial, full=full, **where)
                 for full in (False, True)

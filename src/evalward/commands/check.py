@@ -130,7 +130,7 @@ def _display(found: CheckRun, written: Sequence[str]) -> Display:
     world, options = found.world, found.options
     again = check_failed(options) if failed_in(found.report) else ""
     ending = Closing(again, files_line(options.output, written))
-    return display_of(world, world.out, accepting=True, ending=ending)
+    return display_of(world, world.out, verbose=options.verbose, accepting=True, ending=ending)
 
 
 def checked(world: World, runner: RunnerSession, options: CheckOptions) -> CheckRun:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalward.commands.shared_arguments import FAIL_ON, add_config, add_folder, add_profile
+from evalward.commands.shared_arguments import FAIL_ON, add_config, add_folder, add_profile, add_quiet
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -71,6 +71,7 @@ def add_release(commands: Commands[argparse.ArgumentParser], command: AddCommand
     parser.add_argument("--tag", metavar="TAG", help="the release to compare with; default: the highest version")
     parser.add_argument("--fail-on", choices=FAIL_ON, help="which verdicts make the exit code 1")
     add_folder(parser, Path("evalward-out"))
+    add_quiet(parser)
 
 
 def _baseline_commit(world: World, args: argparse.Namespace) -> int:

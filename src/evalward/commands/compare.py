@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from evalward.commands.accepting import at_hand
@@ -25,7 +26,7 @@ from evalward.records.policy import Policy, Rule
 from evalward.records.problem import InputError, wrong
 from evalward.records.report import Report
 from evalward.render.context import PageContext
-from evalward.render.outputs import ShownJudgement
+from evalward.render.outputs import ShownJudgement, text_of
 from evalward.suites.across import unfed_rules
 
 
@@ -37,7 +38,7 @@ def compare_files(world: World, options: CompareOptions) -> int:
     report, baseline = _both_sides(world, options, file)
     judgement = decide_report(report, baseline, policy, *_past(world, loaded, policy, options.profile))
     if loaded is None:
-        world.say(f"note: there is no evalward.yml here or above; {_by_default(report)}")
+        world.note(f"note: there is no evalward.yml here or above; {_by_default(report)}")
     config = str(options.config) if options.config else None
     named = str(options.baseline) if options.baseline else None
     update = UpdateCommand(str(options.report), config, named, options.profile)
@@ -50,10 +51,12 @@ def compare_files(world: World, options: CompareOptions) -> int:
         accept=at_hand(update, str(file), report, Criteria(baseline, policy), judgement),
         unprotected=baseline is None,
     )
-    display = display_of(world, None if options.output else world.out)
+    display = display_of(world, None if options.output else world.out, verbose=options.verbose)
     sources = sources_of(report, baseline, options.report.parent, world.redaction)
     shown = ShownJudgement(judgement, context, display, sources)
     emit_as(world, options.format, shown, options.output)
+    if world.quiet and options.output:
+        world.show(text_of("terminal", replace(shown, display=display_of(world, world.out))))
     return judgement.verdict.exit_code
 
 

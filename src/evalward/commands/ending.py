@@ -117,9 +117,11 @@ def display_of(
     accepting: bool = False,
     ending: Closing = NO_CLOSING,
 ) -> Display:
-    """What a stream shows; a file (`None`) has no colours."""
-    grouped = stream is not None and world.env.get("GITHUB_ACTIONS") == "true"
-    return Display(stream is not None and world.colour(stream), world.width, verbose, accepting, ending, grouped)
+    """What a stream shows; a file (`None`) has no colours, and is whole."""
+    if stream is None:
+        return Display(False, world.width, verbose, accepting, ending)
+    grouped = world.env.get("GITHUB_ACTIONS") == "true"
+    return Display(world.colour(stream), world.width, verbose, accepting, ending, grouped, world.quiet)
 
 
 def files_line(folder: Path, names: Sequence[str]) -> str:

@@ -15,12 +15,14 @@ EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType(
             "evalward run --plan",
             "evalward run --suite bash-tools --trials 3",
             "evalward run --shard 2/4",
+            "evalward run --on ray",
         ),
         "check": (
             "evalward check",
             "evalward check --suite bash-tools,commands --trials 5",
             "evalward check --failed",
             "evalward check --plan",
+            "evalward check --quiet",
             "evalward check --parts part-1 part-2",
         ),
         "compare": (
@@ -71,6 +73,8 @@ EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType(
         "validate": (
             "evalward validate",
             "evalward validate --config ci/evalward.yml --no-prove",
+            "evalward validate evals/tasks.yaml .evalward/baseline.json",
+            "evalward validate --quiet",
         ),
         "schema": ("evalward schema", "evalward schema evalward --output evalward.schema.json"),
         "judge": ("evalward judge check rubric.yaml labelled.jsonl",),

@@ -35,7 +35,7 @@ def add_history(commands: Commands[argparse.ArgumentParser], command: AddCommand
         help="judgement.json, or its folder: adds the verdict and its rules' metrics",
     )
     append.add_argument("--ref", metavar="NAME", help="the branch that was measured; default: GITHUB_REF_NAME")
-    show = command(actions, "show", "show trends, flaky and broken cases", _history_show)
+    show = command(actions, "show", "show trends, flaky and failing cases", _history_show)
     add_patterns(show, "suite", "target", "metric")
     show.add_argument("--baseline", type=Path, metavar="FILE", help="its trials count for the flaky cases too")
     level = "a release's baseline, whose level is drawn; default: the oldest runs"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from evalward.commands.world import World
+from evalward.config.surroundings import KEYS
 from evalward.edge import set_variables
 from evalward.opening import beginning_inside, files_near
 from evalward.records.problem import InputError
@@ -21,7 +22,6 @@ from evalward.starter.plan import (
     FirstSuite,
     NewFile,
     ignoring,
-    key_names,
     key_of,
     planned,
     suggested,
@@ -112,7 +112,7 @@ class Questions:
 
 
 def _chosen(world: World, finds: Finds, questions: Questions) -> FirstSuite:
-    keys = set_variables(world.env, key_names())
+    keys = set_variables(world.env, KEYS)
     model = _model(questions, suggested(keys))
     origin = _origin(world, questions, [*(each for each in finds.origins if usable(each, model)), SHELL])
     return FirstSuite(origin, model, _workflow(world, questions))

@@ -118,13 +118,13 @@ def read_parts(runner: RunnerSession, folders: Sequence[Path], tree: GitTree) ->
     return merged([NamedPart(str(folder), read_report_of(runner, str(folder / REPORT_FILE))) for folder in folders])
 
 
-def refuse_others(found: MergedParts, loaded: LoadedConfig, commit: str | None) -> None:
+def refuse_others(found: MergedParts, loaded: LoadedConfig, commit: str | None, option: str = "--parts") -> None:
     """Raises `InputError` for parts of another commit or configuration than those that judge them."""
     made = found.report.provenance
     if commit is not None and made.commit is not None and commit != made.commit:
-        raise wrong("--parts", f"the parts are of commit {made.commit[:7]}, and this is {commit[:7]}", _SAME)
+        raise wrong(option, f"the parts are of commit {made.commit[:7]}, and this is {commit[:7]}", _SAME)
     if made.config_sha256 != loaded.sha256:
-        raise wrong("--parts", f"the parts were measured with another {loaded.file}", _SAME)
+        raise wrong(option, f"the parts were measured with another {loaded.file}", _SAME)
 
 
 def keep_trials(found: MergedParts, output: OutputFolder, cwd: Path) -> None:

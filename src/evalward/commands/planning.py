@@ -10,6 +10,7 @@ from pathlib import Path
 from evalward.commands.files import emit
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
+from evalward.config.surroundings import ADDRESSES, ignored_addresses
 from evalward.decide.baseline import read_baseline
 from evalward.decide.foresee import PlanJudging
 from evalward.keeper.outputs import OutputFolder
@@ -66,21 +67,38 @@ class PlanRequest:
 
 
 def announcing(world: World, basis: PlanBasis) -> Callable[[PlanOutline], None]:
-    """Who says, in the log of a run that costs something, what it will probably use."""
+    """Who says, in the log of a run that costs something, what it will probably use, and which address in the
+    environment it doesn't ask.
+    """
 
     def said(outline: PlanOutline) -> None:
         from evalward.render.plan import plan_lines  # noqa: PLC0415
 
+        for note in _not_asked(world, basis.loaded, outline):
+            world.note(f"note: {note}")
         for line in plan_lines(basis.of(outline)):
-            world.say(line)
+            world.note(line)
 
     return said
 
 
+def _not_asked(world: World, loaded: LoadedConfig, outline: PlanOutline) -> list[str]:
+    live = [run for run in outline.runs if run.not_measured is None]
+    targets = [name for run in live for name in (*([] if run.free else [run.target]), *run.judges)]
+    return ignored_addresses(loaded.config, targets, [name for name in ADDRESSES if world.env.get(name)])
+
+
 def show_plan(world: World, runner: RunnerSession, asked: PlanRequest) -> int:
     """The exit code, 0: the plan is on standard output. No key is used, nothing is run or written."""
+    plan = asked.basis.of(outlined(world, runner, asked))
+    emit(world, _text(world, plan, asked.form), None)
+    return EXIT_OK
+
+
+def outlined(world: World, runner: RunnerSession, asked: PlanRequest) -> PlanOutline:
+    """What the order would run, without running it. Raises `InputError`."""
     basis, output, order = asked.basis, asked.output, asked.order
-    plans: list[CostPlan] = []
+    outlines: list[PlanOutline] = []
     found = world.cwd / output
     services = Services(
         basis.loaded.config,
@@ -91,13 +109,12 @@ def show_plan(world: World, runner: RunnerSession, asked: PlanRequest) -> int:
         world.tell,
         world.now,
         world.redaction,
-        planned=lambda outline: plans.append(basis.of(outline)),
+        planned=outlines.append,
     )
     served = services.handlers()
     order = order.model_copy(update={"plan_only": True, "resume": order.resume and found.is_dir()})
     runner.measure(order, {name: served[name] for name in SERVED})
-    emit(world, _text(world, plans[-1], asked.form), None)
-    return EXIT_OK
+    return outlines[-1]
 
 
 def _text(world: World, plan: CostPlan, form: str) -> str:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 from evalward.commands.ci_arguments import AddCommand, Commands
 from evalward.commands.exchange_arguments import OR_FOREIGN, add_score_option
-from evalward.commands.shared_arguments import VERBOSE, add_config, add_formats, add_judging, add_output_file
+from evalward.commands.shared_arguments import (
+    VERBOSE,
+    VERBOSE_CHECK,
+    add_config,
+    add_formats,
+    add_judging,
+    add_output_file,
+    add_quiet,
+)
 from evalward.registry import SCHEMAS, ours
 
 if TYPE_CHECKING:
@@ -25,6 +33,9 @@ def add_compare(commands: Commands[argparse.ArgumentParser], command: AddCommand
     add_config(parser, alias="--policy", what="whose rules decide; without any, those of each kind")
     add_judging(parser)
     add_formats(parser)
+    how_much = parser.add_mutually_exclusive_group()
+    how_much.add_argument("--verbose", action="store_true", help=VERBOSE_CHECK)
+    add_quiet(how_much)
 
 
 def add_report(commands: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
@@ -40,9 +51,11 @@ def add_validate(commands: Commands[argparse.ArgumentParser], command: AddComman
     """`evalward validate`."""
     summary = "check config, cases and baseline: every problem, with file and line"
     parser = command(commands, "validate", summary, _validate)
-    parser.add_argument("paths", type=Path, nargs="*", metavar="CONFIG", help="configs; a config names its cases")
+    parser.set_defaults(asks_for_keys=True)
+    parser.add_argument("paths", type=Path, nargs="*", metavar="FILE", help="configs, baselines, files of cases")
     add_config(parser, what="the same")
     parser.add_argument("--no-prove", action="store_true", help="don't run the cases' solutions and wrong answers")
+    add_quiet(parser)
 
 
 def add_schema(commands: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
@@ -67,6 +80,7 @@ def _compare(world: World, args: argparse.Namespace) -> int:
         format=args.format,
         output=args.output,
         scores=args.scores,
+        verbose=args.verbose,
     )
     return compare_files(world, options)
 

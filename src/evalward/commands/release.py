@@ -188,6 +188,8 @@ def _show(world: World, found: ReleaseReport, files: str) -> None:
     display = display_of(world, world.out)
     word = "✗ Release: blocked" if found.exit_code else "✓ Release: may be released"
     world.show(word)
+    if world.quiet:
+        return
     world.show(f"\nAgainst the baseline of {one_line(found.branch or 'this checkout')}:")
     world.show(text_of("terminal", ShownJudgement(found.against_branch, display=display)))
     if found.against_tag is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from evalward.cluster.orders import ClusterError
 from evalward.commands.ending import display_of, files_line, shown_reports, sources_of, write_outputs, write_page
 from evalward.commands.failed import only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
@@ -13,6 +14,7 @@ from evalward.commands.planning import PlanBasis, PlanRequest, announcing, basel
 from evalward.commands.record import open_recordings, record
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
+from evalward.engine.parts import IncompleteError
 from evalward.engine.selection import Selection
 from evalward.keeper.services import Services
 from evalward.keeper.session import RunnerSession
@@ -28,7 +30,8 @@ class RunOptions:
     """What `run` was asked for.
 
     `record`: the folder for a recording to commit; `failed`: only what failed before; `shard`: that part of the plan.
-    `plan`: run nothing, and show in this format what would be run.
+    `plan`: run nothing, and show in this format what would be run. `on_ray`: on a Ray cluster,
+    in so many `bundles`.
     """
 
     config: Path
@@ -40,6 +43,8 @@ class RunOptions:
     failed: bool = False
     shard: Shard | None = None
     plan: str | None = None
+    on_ray: bool = False
+    bundles: int | None = None
 
 
 @dataclass(frozen=True)
@@ -55,7 +60,7 @@ class _RunOrdered:
 def measured_run(world: World, options: RunOptions) -> tuple[World, Services, Report]:
     """Have a runner measure; the report, where it lies, and the world, which now knows every secret.
 
-    Raises `InputError`.
+    Raises `InputError`; on a cluster `ClusterError` and `IncompleteError`, too.
     """
     with runner_of(world) as runner:
         asked = _ordered(world, runner, options)
@@ -63,8 +68,17 @@ def measured_run(world: World, options: RunOptions) -> tuple[World, Services, Re
         suites = asked.order.chosen.suites
         services = services_of(asked.world, asked.loaded, options.output, clear=clear, suites=suites)
         services.planned = announcing(asked.world, asked.basis)
-        report = measured(runner, asked.order, services)
+        order = _on_ray(runner, asked, services, options) if options.on_ray else asked.order
+        report = measured(runner, order, services)
     return asked.world, services, report
+
+
+def _on_ray(runner: RunnerSession, asked: _RunOrdered, services: Services, options: RunOptions) -> MeasureOrder:
+    from evalward.commands.on_ray import OnRay, with_parts_of_cluster  # noqa: PLC0415 - few have a cluster
+
+    request = PlanRequest(asked.order, asked.basis, options.output, "terminal")
+    ray = OnRay(options.config, options.selection, options.bundles)
+    return with_parts_of_cluster(asked.world, runner, request, services, ray)
 
 
 def _ordered(world: World, runner: RunnerSession, options: RunOptions) -> _RunOrdered:
@@ -93,7 +107,11 @@ def run(world: World, options: RunOptions) -> int:
     if options.plan is not None:
         return _plan(world, options, options.plan)
     recordings = open_recordings(options.record, world.cwd) if options.record is not None else None
-    world, services, report = measured_run(world, options)
+    try:
+        world, services, report = measured_run(world, options)
+    except (IncompleteError, ClusterError) as error:
+        world.say(f"error: {error}")
+        return EXIT_UNJUDGED
     display = display_of(world, world.out, verbose=options.verbose)
     sources = sources_of(report, None, services.output, world.redaction)
     shown = shown_reports([report], display=display, sources=[sources])
@@ -101,10 +119,12 @@ def run(world: World, options: RunOptions) -> int:
     try:
         written += _written(world, shown, services)
     finally:
-        world.show("\n".join([text_of("terminal", shown), *_last_lines(report, files_line(options.output, written))]))
+        last = [] if world.quiet else _last_lines(report, files_line(options.output, written))
+        world.show("\n".join([text_of("terminal", shown), *last]))
     if recordings is not None:
         for path in record(report, services.output, recordings, world.redaction):
-            world.show(f"Recorded: {path}")
+            if not world.quiet:
+                world.show(f"Recorded: {path}")
     valid = any(result.valid for run in report.runs for result in run.cases)
     return EXIT_OK if valid and not report.interrupted else EXIT_UNJUDGED
 

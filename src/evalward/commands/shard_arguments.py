@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalward.commands.ci_arguments import AddCommand, Commands
+from evalward.commands.parsing import number_up_to
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -28,6 +29,25 @@ def add_parts_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--parts", type=Path, nargs="+", metavar="DIR", help="judge the output folders of all shards as one run"
     )
+
+
+def add_on_options(parser: argparse.ArgumentParser) -> None:
+    """`--on ray`, and into how many bundles the plan is divided there."""
+    parser.add_argument("--on", choices=("ray",), help="run on the Ray cluster of this node, or of RAY_ADDRESS")
+    what = f"with --on: how many bundles of cases, 1 to {MOST_SHARDS}; default: 4 for each CPU of the cluster"
+    parser.add_argument("--shards", type=number_up_to(MOST_SHARDS), metavar="N", help=what)
+
+
+def refuse_with_on(args: argparse.Namespace) -> None:
+    """Raises `InputError` for options that a run on a cluster can't have, or that only such a run has."""
+    from evalward.records.problem import wrong
+
+    if args.on is None and args.shards is not None:
+        raise wrong("--shards", "is of a run on a cluster", "Add --on ray, or name one shard with --shard I/N.")
+    given = [name for name in ("shard", "resume", "failed") if args.on is not None and getattr(args, name)]
+    if given:
+        remedy = "Leave it out: a cluster runs the whole plan anew."
+        raise wrong(f"--{given[0]}", "can't be used with --on ray", remedy)
 
 
 def add_merge(commands: Commands[argparse.ArgumentParser], command: AddCommand) -> None:

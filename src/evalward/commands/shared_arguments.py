@@ -11,6 +11,7 @@ from evalward.registry import OUTPUTS, installed, ours
 FAIL_ON = ("regression", "inconclusive", "never")
 PROFILE = "apply this profile of the config"
 VERBOSE = "show passed trials too, every check, and each trial's turns, calls, tokens and time"
+VERBOSE_CHECK = "show the tables of runs that are fine, too"
 
 
 def add_config(parser: argparse.ArgumentParser, *, alias: str | None = None, what: str = "") -> None:
@@ -30,6 +31,11 @@ def add_judging(parser: argparse.ArgumentParser) -> None:
     """What decides about the exit code."""
     add_profile(parser)
     parser.add_argument("--fail-on", choices=FAIL_ON, help="which verdicts make the exit code 1; default: the config's")
+
+
+def add_quiet(parser: argparse._ActionsContainer) -> None:
+    """`-q`."""
+    parser.add_argument("-q", "--quiet", action="store_true", help="print one line, the verdict, and no progress")
 
 
 def add_folder(parser: argparse.ArgumentParser, default: Path, what: str = "where the results go") -> None:

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from evalward.commands.config_place import find_config
 from evalward.commands.files import read_baseline_file, read_report, report_in
 from evalward.commands.kept import sources_in
 from evalward.commands.paging import paged
@@ -27,7 +28,6 @@ from evalward.render.names import SuiteTarget, spoken, told_apart
 from evalward.render.numbers import plural
 from evalward.render.trial_terminal import ShownTrials, trials_text
 
-USUAL_CONFIG = Path("evalward.yml")
 _NEAR = 5
 _COMPARED = 20_000  # ids among which near ones are looked for
 _WORST = (Status.FAILED, Status.ERROR, Status.SKIPPED, Status.PASSED)
@@ -35,12 +35,15 @@ _WORST = (Status.FAILED, Status.ERROR, Status.SKIPPED, Status.PASSED)
 
 @dataclass(frozen=True)
 class ShowTrialOptions:
-    """What `evalward show` was asked for. `baseline` is the file, where one is named; `compared`: it is wanted."""
+    """What `evalward show` was asked for. `suites` and `targets` are patterns, none means all.
+
+    `baseline` is the file, where one is named; `compared`: it is wanted.
+    """
 
     report: Path
     case: str | None = None
-    suite: str | None = None
-    target: str | None = None
+    suites: Sequence[str] = ()
+    targets: Sequence[str] = ()
     trial: int | None = None
     baseline: Path | None = None
     compared: bool = False
@@ -117,22 +120,29 @@ def _within(options: ShowTrialOptions, tried: Sequence[TriedCase]) -> list[Tried
         raise wrong(str(options.report), "this report has no cases", "Name another one with --report.")
     suites = dict.fromkeys(one.run.suite for one in tried)
     targets = dict.fromkeys(one.run.target for one in tried)
-    _check_known(options, "suite", options.suite, list(suites))
-    _check_known(options, "target", options.target, list(targets))
-    found = [one for one in tried if _named(one.run.suite, options.suite) and _named(one.run.target, options.target)]
+    for pattern in options.suites:
+        _check_known(options, "suite", pattern, list(suites))
+    for pattern in options.targets:
+        _check_known(options, "target", pattern, list(targets))
+    found = [one for one in tried if chosen(one.run.suite, options.suites) and chosen(one.run.target, options.targets)]
     if not found:
         runs = list(dict.fromkeys(one.run.name for one in tried))
-        asked = f"--suite {options.suite} --target {options.target}"
-        raise wrong(str(options.report), f"no run matches {asked}", f"Runs: {_first(runs)}.")
+        raise wrong(str(options.report), f"no run matches {_asked(options)}", f"Runs: {_first(runs)}.")
     return found
 
 
-def _check_known(options: ShowTrialOptions, what: str, pattern: str | None, names: Sequence[str]) -> None:
-    if pattern is None or any(_named(name, pattern) for name in names):
+def _check_known(options: ShowTrialOptions, what: str, pattern: str, names: Sequence[str]) -> None:
+    if any(chosen(name, [pattern]) for name in names):
         return
     near = _near(pattern, names)
     remedy = f"Near: {', '.join(near)}." if near else f"{what.capitalize()}s: {_first(names)}."
     raise wrong(str(options.report), f"no {what} matches --{what} {pattern}", remedy)
+
+
+def _asked(options: ShowTrialOptions) -> str:
+    """The suites and targets that were asked for, as they are written in a command; empty for all."""
+    asked = (("--suite", options.suites), ("--target", options.targets))
+    return " ".join(f"{name} {','.join(patterns)}" for name, patterns in asked if patterns)
 
 
 def _first(names: Sequence[str]) -> str:
@@ -151,10 +161,6 @@ def _with_trial(options: ShowTrialOptions, found: list[TriedCase]) -> list[Tried
     return having
 
 
-def _named(name: str, pattern: str | None) -> bool:
-    return pattern is None or chosen(name, [pattern])
-
-
 def _matching(case: str, tried: Sequence[TriedCase]) -> list[TriedCase]:
     """The cases of this name, else those that it matches as a pattern."""
     exact = [one for one in tried if one.case == case]
@@ -166,8 +172,8 @@ def _unknown(options: ShowTrialOptions, tried: Sequence[TriedCase]) -> InputErro
     names = list(dict.fromkeys(one.case for one in tried))
     case = options.case or ""
     near = _near(case, names)
-    within = [f"{name} {value}" for name, value in (("--suite", options.suite), ("--target", options.target)) if value]
-    where = f" with {' '.join(within)}" if within else ""
+    asked = _asked(options)
+    where = f" with {asked}" if asked else ""
     remedy = f"Near: {', '.join(near)}." if near else "`evalward show` lists those that failed."
     return wrong(str(options.report), f"there is no case {case!r}{where}", remedy)
 
@@ -271,16 +277,17 @@ def _baseline(world: World, options: ShowTrialOptions, *, needed: bool) -> Basel
     """The file that was named, else the config's. Without either it is `needed` where nothing else is known."""
     if options.baseline is not None:
         return read_baseline_file(world.cwd / options.baseline)
-    config = world.cwd / USUAL_CONFIG
-    if config.is_file():
+    config = find_config(world.cwd)
+    if config is not None:
         from evalward.config.load import load_config  # noqa: PLC0415 - only who asks for its baseline pays for it
 
-        loaded = load_config(config)
+        loaded = load_config(world.cwd / config)
         path = loaded.root / loaded.config.baseline_for(None, None)
         if path.exists() or needed:
             return read_baseline_file(path, loaded.root)
     elif needed:
-        raise wrong("--baseline", f"there is no {USUAL_CONFIG} here that names one", "Name the file: --baseline FILE.")
+        message = "there is no evalward.yml here or above that names one"
+        raise wrong("--baseline", message, "Name the file: --baseline FILE.")
     return None
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalward.commands.ci_arguments import AddCommand, Commands
 from evalward.commands.parsing import number_up_to
+from evalward.commands.shared_arguments import add_patterns
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -20,12 +21,7 @@ def add_show(commands: Commands[argparse.ArgumentParser], command: AddCommand, r
     parser = command(commands, "show", "read one trial: its conversation and checks; no CASE: what failed", _show)
     parser.set_defaults(screen=True)
     parser.add_argument("case", nargs="?", metavar="CASE", help="its id, or a pattern; none: list the failed cases")
-    parser.add_argument(
-        "--suite", metavar="GLOB", help="only of these suites: a pattern, or several separated by commas"
-    )
-    parser.add_argument(
-        "--target", metavar="GLOB", help="only of these targets: a pattern, or several separated by commas"
-    )
+    add_patterns(parser, "suite", "target")
     parser.add_argument("--trial", type=number_up_to(1_000_000), metavar="N", help="default: the first that failed")
     parser.add_argument(
         "--report",
@@ -60,8 +56,8 @@ def _show(world: World, args: argparse.Namespace) -> int:
     options = ShowTrialOptions(
         report=args.report,
         case=args.case,
-        suite=args.suite,
-        target=args.target,
+        suites=tuple(args.suite),
+        targets=tuple(args.target),
         trial=args.trial,
         baseline=None if args.baseline == _FROM_CONFIG else args.baseline,
         compared=args.baseline is not None,

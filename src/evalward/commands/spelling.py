@@ -112,7 +112,7 @@ def show_case(
         "--report": None if usual else report,
     }
     named["--baseline"] = baseline or None
-    options = [_option(name, _typed(str(value))) for name, value in named.items() if value is not None]
+    options = [_option(name, _typed(str(value), between=",")) for name, value in named.items() if value is not None]
     word = _typed(case)
     words = [each for option in options for each in option]
     words += ["--full"] if full else []
@@ -131,12 +131,14 @@ def _option(name: str, value: str) -> list[str]:
     return [f"{name}={value}"] if value.startswith("-") else [name, value]
 
 
-def _typed(name: str) -> str:
-    """A name as people can type it: as a pattern, where it has characters that can't be seen, or very many."""
-    short = name[:_LONGEST]
-    if short == name == plain(name) and not {"\n", "\t"} & set(name):
+def _typed(name: str, between: str = "") -> str:
+    """A name as people can type it: as a pattern, where it has characters that can't be seen, or very many, or one
+    that comes `between` several patterns.
+    """
+    short, apart = name[:_LONGEST], {"\n", "\t", *between}
+    if short == name == plain(name) and not apart & set(name):
         return name
-    seen = (char if char not in "\n\t" and plain(char) == char else "?" for char in short)
+    seen = (char if char not in apart and plain(char) == char else "?" for char in short)
     literal = (f"[{char}]" if char in "*[" else char for char in seen)
     return "".join(literal) + ("*" if short != name else "")
 

@@ -22,7 +22,8 @@ def utc_now() -> str:
 class World:
     """Results, for people and programs, go to `out`; progress, warnings and errors to `err`.
 
-    `now` gives the time as ISO 8601 in UTC.
+    `now` gives the time as ISO 8601 in UTC. `quiet`: of results for people only the last line is wanted, and no
+    progress.
     """
 
     out: TextIO
@@ -31,6 +32,7 @@ class World:
     env: Mapping[str, str] = field(default_factory=dict, repr=False)  # may hold keys: never shown
     cwd: Path = Path()
     key_names: frozenset[str] = frozenset()  # variables that hold a secret whatever they are called
+    quiet: bool = False
 
     @cached_property
     def redaction(self) -> Redaction:
@@ -79,7 +81,13 @@ class World:
 
     def tell(self, text: str) -> None:
         """Progress as it is, without secrets: it may be a part of a line."""
-        self._heard(self.redaction.known(text))
+        if not self.quiet:
+            self._heard(self.redaction.known(text))
+
+    def note(self, text: str) -> None:
+        """A line that is worth knowing and no warning."""
+        if not self.quiet:
+            self.say(text)
 
     def say(self, text: str) -> None:
         """A line of progress, a warning or an error, without secrets."""

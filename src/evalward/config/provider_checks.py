@@ -104,6 +104,8 @@ def _settings(path: KeyPath, provider: str, settings: Value) -> Iterator[Mistake
     if not row.temperature and get(settings, "temperature") is not None:
         remedy = "Remove it, or ask the model through a gateway that speaks OpenAI's protocol."
         yield Mistake((*path, "temperature"), f"{row.maker}'s API has no temperature any more", remedy)
+    if not row.cache_marks and get(settings, "prompt_cache") is not None:
+        yield Mistake((*path, "prompt_cache"), f"{row.maker}'s API caches prompts by itself", "Remove it.")
     effort = get(settings, "reasoning_effort")
     if effort in row.refused_efforts:
         *most, last = (each for each in get_args(Effort) if each not in row.refused_efforts)

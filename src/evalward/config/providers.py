@@ -14,6 +14,7 @@ Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 Text = Annotated[str, Field(min_length=1)]
 UsdPerMillion = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _NO_TEMPERATURE = ", ".join(name for name, row in PROVIDERS.items() if not row.temperature)
+_CACHE_MARKS = ", ".join(name for name, row in PROVIDERS.items() if row.cache_marks)
 UrlText = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": "^https?://"})]
 VariableText = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": "^[A-Za-z_][A-Za-z0-9_]*$"})]
 
@@ -41,6 +42,11 @@ class ModelSettings(StrictRecord):
         default=None, gt=0, le=3600, allow_inf_nan=False, description="Seconds that one answer may take, default 300"
     )
     stream: bool | None = Field(default=None, description="Receive answers piece by piece, default false")
+    prompt_cache: bool | None = Field(
+        default=None,
+        description=f"Ask for prompt caching where it saves; only for {_CACHE_MARKS}, "
+        "default true at the provider's own address",
+    )
 
 
 class Provider(ModelSettings):

@@ -70,7 +70,7 @@ def merged(given: Sequence[NamedPart]) -> MergedParts:
     parts = [newest[index] for index in range(1, total + 1)]
     with acyclic():
         report = _joined([each.report for each in parts])
-    folders = {path: each.folder for each in parts for path in _paths(each.report)}
+    folders = {path: each.folder for each in parts for path in trial_paths(each.report)}
     return MergedParts(report, folders, notes)
 
 
@@ -112,11 +112,11 @@ def _newest(given: Sequence[NamedPart]) -> tuple[dict[int, NamedPart], list[str]
 def _lacking(newest: Mapping[int, NamedPart], total: int) -> list[str]:
     """What of the plan nobody has measured, shard by shard."""
     gone = [str(index) for index in range(1, total + 1) if index not in newest]
-    said = [f"there is no part of {plural(len(gone), 'shard')} of {total}: {_listed(gone)}"] if gone else []
+    said = [f"there is no part of {plural(len(gone), 'shard')} of {total}: {listed(gone)}"] if gone else []
     for _, each in sorted(newest.items()):
         report = each.report
         if report.interrupted:
-            said.append(f"{each.part.name} ended early ({report.interrupted}): {_listed(_unrun(report)) or 'no case'}")
+            said.append(f"{each.part.name} ended early ({report.interrupted}): {listed(_unrun(report)) or 'no case'}")
     return said
 
 
@@ -125,11 +125,18 @@ def _unrun(report: Report) -> list[str]:
     return list(dict.fromkeys(one.id for run in report.runs for one in run.cases if _not_begun(one)))
 
 
+def measured_cases(report: Report) -> set[tuple[str, str, str]]:
+    """Suite, target and id of every case of which all planned trials were begun."""
+    begun = {(run.suite, run.target, one.id) for run in report.runs for one in run.cases}
+    return begun - {(run.suite, run.target, one.id) for run in report.runs for one in run.cases if _not_begun(one)}
+
+
 def _not_begun(result: Result) -> bool:
     return result.status is Status.SKIPPED and result.reason == NOT_RUN
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """The first of them, and how many more there are."""
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
     return ", ".join(names[:_MOST_NAMED]) + more
 
@@ -177,6 +184,6 @@ def remeasured(run: Run, cases: Sequence[Result]) -> Run:
     )
 
 
-def _paths(report: Report) -> Iterable[str]:
-    """Where its trials lie, below its folder."""
+def trial_paths(report: Report) -> Iterable[str]:
+    """Where a report's trials lie, below its folder."""
     return (result.trace for run in report.runs for result in run.cases if result.trace is not None)

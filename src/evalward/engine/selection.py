@@ -41,6 +41,8 @@ def spelled_out(selection: Selection) -> Selection | None:
     cases = list(selection.only[0].cases)
     if not alike or len(cases) > _MOST_SPELLED or any(_is_pattern(name) for name in (*suites, *targets, *cases)):
         return None
+    if any("," in name for name in (*suites, *targets)):
+        return None  # it would be read as several
     return Selection(tuple(suites), tuple(targets), tuple(cases), selection.trials)
 
 

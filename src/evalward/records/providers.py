@@ -18,8 +18,9 @@ class ProviderRow:
     `protocol` is the module in `targets/models/` that knows how it is asked, `url` its address as its clients take it
     (`client_path` is how that ends), and `key_env` the variable of its key. Its clients read address and key from
     `client_env`. `prices` names its list in `targets/prices.json`, empty for none. It takes no effort of
-    `refused_efforts`. `judge` is a model that judges at little cost; `families` begin the names of its models where
-    other tools don't write the provider.
+    `refused_efforts`. `cache_marks`: its prompt cache has to be asked for, by marks in the request. `judge` is a
+    model that judges at little cost; `families` begin the names of its models where other tools don't write the
+    provider.
     """
 
     name: str
@@ -33,6 +34,7 @@ class ProviderRow:
     prices: str = ""
     temperature: bool = True
     refused_efforts: tuple[str, ...] = ()
+    cache_marks: bool = False
     judge: str | None = None
     families: tuple[str, ...] = ()
 
@@ -55,6 +57,7 @@ _ROWS = (
         prices="anthropic",
         temperature=False,
         refused_efforts=("none", "minimal"),
+        cache_marks=True,
         judge="claude-haiku-4-5",
         families=("claude",),
     ),

@@ -35,5 +35,6 @@ def choices_text(title: str, choices: Sequence[CaseChoice], *, colour: bool, wid
     for choice, row in zip(choices, cells, strict=True):
         badge = RESULTS[choice.status]
         names = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        screen.command(choice.command, f"  {screen.paint(badge.mark, badge.colour)} {names}  ")
+        before = f"  {screen.paint(badge.mark, badge.colour)} {names}  "
+        screen.command(choice.command, before, whole=True)
     return screen.text()

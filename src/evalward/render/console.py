@@ -13,6 +13,8 @@ from evalward.render.view import Colour
 
 _CODES: dict[Colour | str, str] = {"green": "32", "red": "31", "yellow": "33", "dim": "2", "bold": "1"}
 _LEAST_WIDTH = 40
+UNBROKEN = 1_000_000
+"""A width at which no line is broken."""
 _GAP = 2  # between columns
 _GROUP, _END_OF_GROUP = "::group::", "::endgroup::"
 _NO_BREAK = "\u00a0"
@@ -80,8 +82,14 @@ class Screen:
             shown = self.paint(line, colour) if colour else line
             self.lines.append(" " * indent + shown if line else "")
 
-    def command(self, text: str, before: str = "") -> None:
-        """A command to copy, continued in further lines as a shell reads them; `before` stands in front of it."""
+    def command(self, text: str, before: str = "", *, whole: bool = False) -> None:
+        """A command to copy, continued in further lines as a shell reads them; `before` stands in front of it.
+
+        `whole`: on one line however long, as in a list.
+        """
+        if whole:
+            self.lines.append(f"{before}{self.paint(plain(text).replace(chr(10), ' '), 'bold')}")
+            return
         indent = " " * (len(before) + _GAP)
         for number, line in enumerate(_continued(plain(text).replace("\n", " "), self.width - len(indent))):
             self.lines.append(f"{indent if number else before}{self.paint(line, 'bold')}")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evalward.records.report import Finding, Report
-from evalward.render.console import Screen
+from evalward.render.console import UNBROKEN, Screen
 from evalward.render.escape import without_marks
 from evalward.render.kinds import ShownKinds
-from evalward.render.reports import ReportRun, ReportsPage, RunColumns, TaskLine, build_reports
+from evalward.render.reports import ReportRun, ReportsPage, RunColumns, TaskLine, build_reports, outcome_facts
 from evalward.render.terminal_parts import WITH_COUNTS, say_findings, say_matrix, say_table
 
 _COLUMN_WITH_COUNTS = 26
@@ -46,6 +46,13 @@ def report_text(
         screen.fold(run.name)
         _report_run(screen, run, verbose)
     screen.unfold()
+    return screen.text()
+
+
+def outcome_line(reports: Sequence[Report]) -> str:
+    """How the trials ended, as one line of any length."""
+    screen = Screen(False, UNBROKEN)
+    screen.say(f"Evalward run: {', '.join(outcome_facts(reports))}")
     return screen.text()
 
 

@@ -210,6 +210,17 @@ class _Outcomes:
         return [*facts, f"{self.unlisted:,} more that aren't listed"] if self.unlisted else facts
 
 
+def outcome_facts(reports: Sequence[Report]) -> list[str]:
+    """How the trials of all runs ended: `6 trials`, `4 passed`, `2 failed`."""
+    runs = [run for report in reports for run in report.runs]
+    each = [_Outcomes.of(run) for run in runs]
+    whole = _Outcomes(sum((one.counts for one in each), Counter()), sum(one.unlisted for one in each))
+    unmeasured = sum(run.not_measured is not None for run in runs)
+    ended = [f"ended early: {report.interrupted}" for report in reports if report.interrupted]
+    facts = [plural(whole.total, "trial"), *whole.facts]
+    return [*facts, *([f"{plural(unmeasured, 'run')} not measured"] if unmeasured else []), *ended]
+
+
 def _run(run: Run, kinds: ShownKinds, counts: bool) -> ReportRun:
     outcomes, sections = _Outcomes.of(run), _sections(run, kinds)
     facts, scored = outcomes.facts, are_scored(run.categories.values())

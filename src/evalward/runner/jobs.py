@@ -132,11 +132,11 @@ def measure(session: JobSession, data: bytes) -> bytes:
     if order.plan_only:
         keeper.planned(outline)
         return b"null"
-    refuse_missing_keys(loaded, plan)
+    refuse_missing_keys(loaded, to_run if order.settled else plan)
     if outline.live:
         keeper.planned(outline)
     with base_commit(order.base, loaded, outside.env, keeper) as base:
-        beyond = Beyond(guidance, base, spared, part, order.known, order.withheld)
+        beyond = Beyond(guidance, base, spared, part, order.known, order.withheld, order.settled)
         run_plan(loaded, plan, keeper, outside, beyond, resume=order.resume)
     return b"null"
 

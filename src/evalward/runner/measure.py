@@ -61,7 +61,8 @@ class Beyond:
 
     `guidance` says how changed guidance compares with another; its trials are in no run. `base` is what doubts are
     settled with. `not_measured` are gathered suites that can't be measured here, and why; `withheld` those of them
-    whose commands are not run. `part`: the plan is this shard's. `known` is what shards have measured of the plan.
+    whose commands are not run. `part`: the plan is this shard's. `known` is what shards have measured of the plan;
+    `settled`: none of that is tried again.
     """
 
     guidance: OtherGuidance | None = None
@@ -70,6 +71,7 @@ class Beyond:
     part: Part | None = None
     known: Report | None = None
     withheld: Collection[str] = ()
+    settled: bool = False
 
 
 class WhereMeasured(Records, StartsHarnesses, Protocol):
@@ -91,7 +93,7 @@ def run_plan(
     still doubts, they are measured of both sides. A live target without its key is told before anything is run: as
     `InputError`.
     """
-    refuse_missing_keys(loaded, plan)
+    refuse_missing_keys(loaded, not_in_parts(plan, beyond.known) if beyond.known and beyond.settled else plan)
     guidance, base = beyond.guidance, beyond.base
     records.ready()
     stage = _stage(loaded, records, outside, resume=resume)

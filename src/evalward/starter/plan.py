@@ -140,8 +140,3 @@ def _plain(value: object) -> object:
 def suggested(keys: Collection[str]) -> list[str]:
     """The models to begin with that these variables of keys pay for."""
     return [f"{row.name}/{row.judge}" for row in PROVIDERS.values() if row.judge and row.key_env in keys]
-
-
-def key_names() -> frozenset[str]:
-    """The variables that hold keys of models."""
-    return frozenset(row.key_env for row in PROVIDERS.values())

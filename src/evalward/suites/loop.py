@@ -15,7 +15,16 @@ from evalward.records.trace import Block, Message, Text, ToolCall, ToolResult, T
 from evalward.sandbox.base import Execution, SandboxError, Shell, cut
 from evalward.suites.base import TrialBrokenError
 from evalward.suites.tool import BASH_TOOL, ShellTool
-from evalward.targets.base import BrokeOffError, Chat, NoAnswerError, Reply, Request, ToolSpec, TrialSkippedError
+from evalward.targets.base import (
+    BrokeOffError,
+    Chat,
+    ConversationPart,
+    NoAnswerError,
+    Reply,
+    Request,
+    ToolSpec,
+    TrialSkippedError,
+)
 from evalward.targets.failures import Cause, TargetError
 
 NO_GOING_ON = {"end", "refusal", "content_filter", "context_length"}  # whatever else the turn holds
@@ -108,7 +117,7 @@ async def converse_within(
 
 async def _converse(talk: Conversation, chat: Chat, shell: Shell, asked: ConversationSetup, bounds: LoopBounds) -> None:
     while len(talk.turns) < bounds.max_turns:
-        sent = await _sent(talk, chat, asked, bounds.until)
+        sent = await _sent(talk, chat, asked, bounds)
         if sent is None:
             return
         reply = Reply(_writable(sent.message), sent.turn)
@@ -124,22 +133,30 @@ async def _converse(talk: Conversation, chat: Chat, shell: Shell, asked: Convers
             return
 
 
-async def _sent(talk: Conversation, chat: Chat, asked: ConversationSetup, until: float | None) -> Reply | None:
+async def _sent(talk: Conversation, chat: Chat, asked: ConversationSetup, bounds: LoopBounds) -> Reply | None:
     """The model's next answer; `None` when the time is up. What an answer that nobody waited for costs is unknown."""
-    left = None if until is None else until - time.monotonic()
+    left = None if bounds.until is None else bounds.until - time.monotonic()
     if left is not None and left <= 0:
         talk.timed_out = True
         return None
     waiting = asyncio.timeout(left)
     try:
         async with waiting:
-            return await _reply(chat, Request(asked.system, tuple(talk.messages), (asked.tool,)))
+            part = _part(len(talk.turns), bounds.max_turns)
+            return await _reply(chat, Request(asked.system, tuple(talk.messages), (asked.tool,), part=part))
     except TimeoutError as error:
         if not waiting.expired():
             raise TargetError(Cause.OURS, why_of(error), target="") from error
         talk.timed_out = True
         talk.turns.append(Turn(stop="other"))
         return None
+
+
+def _part(turn: int, max_turns: int) -> ConversationPart:
+    """Which part of the conversation turn `turn` (from 0) asks for."""
+    if turn + 1 < max_turns:
+        return "more"
+    return "last" if turn else "alone"
 
 
 async def _reply(chat: Chat, request: Request) -> Reply:

@@ -12,7 +12,7 @@ from evalward.records.case import Case
 from evalward.records.trace import Message, Trace, Turn
 from evalward.targets.agents.base import Limit
 from evalward.targets.base import Chat, Reply, Request
-from evalward.targets.failures import FAILURES, Cause, TargetError
+from evalward.targets.failures import Cause, TargetError, key_words
 from evalward.targets.models.settings import LiveSettings
 
 
@@ -188,6 +188,4 @@ class AskedChat:
 
 
 def _no_key(target: str, provider: str, model: str, variable: str) -> TargetError:
-    words = FAILURES[Cause.KEY].text.format(provider=provider, model=model, variable=variable or "that `key_env` names")
-    unset = f" ({variable} is not set)" if variable else ""
-    return TargetError(Cause.KEY, f"{words}{unset}", target=target)
+    return TargetError(Cause.KEY, f"{key_words(provider, model, variable)} ({variable} is not set)", target=target)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import Field
 from typing_extensions import TypeIs
@@ -33,6 +33,9 @@ TopP = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 """Bounds that hold wherever a request is read: what comes over the wire may be anything."""
 
 
+ConversationPart = Literal["alone", "more", "last"]
+
+
 @dataclass(frozen=True)
 class Request:
     """What a model is asked in one turn: the conversation so far and the tools that it may use.
@@ -40,6 +43,9 @@ class Request:
     `output_schema`: the answer has to be JSON of this schema, enforced by the provider's own means. It has closed
     objects with every property required and no bounds, which is what all providers accept. `max_tokens` bounds the
     answer within what the configuration allows; `temperature` and `top_p` are sent to models that take them.
+
+    `part` says whether a provider's cache of this conversation would be read: one that stands "alone" is not gone on
+    with, after "more" the next request may hold all of it, and the "last" one goes on with what was asked before.
     """
 
     system: str
@@ -49,6 +55,7 @@ class Request:
     max_tokens: MostTokens | None = None
     temperature: Temperature | None = None
     top_p: TopP | None = None
+    part: ConversationPart = "alone"
 
 
 @dataclass(frozen=True)

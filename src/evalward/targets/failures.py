@@ -13,6 +13,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Literal
 
+from evalward.records.providers import PROVIDERS
 from evalward.records.result import Status
 
 Counted = Literal[Status.ERROR, Status.FAILED]
@@ -168,6 +169,20 @@ _ROWS = (
 
 FAILURES: Mapping[Cause, FailureRule] = MappingProxyType({row.cause: row for row in _ROWS})
 """The table. Complete: every cause has its row."""
+
+
+NO_KEY_SENT = (
+    "{provider} refuses requests without a key: to a `base_url` of your own no key is sent. Add `key_env: {usual}` to "
+    "`providers.{provider}`, or the name of another variable that holds the key."
+)
+"""What is said of the cause `key` where the configuration names none."""
+
+
+def key_words(provider: str, model: str, variable: str | None) -> str:
+    """What people are told where a key is missing or refused; `variable` has the one that is sent, `None`: none is."""
+    if variable is None:
+        return NO_KEY_SENT.format(provider=provider, usual=PROVIDERS[provider].key_env)
+    return FAILURES[Cause.KEY].text.format(provider=provider, model=model, variable=variable)
 
 
 class TargetError(Exception):

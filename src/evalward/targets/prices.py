@@ -42,7 +42,12 @@ def price(provider: str, model: str) -> Price | None:
     Nothing else of a name may differ: `gpt-5.2`, `gpt-5-mini` and `gpt-5-latest` are not `gpt-5`.
     """
     known = _packaged().get(PROVIDERS[provider].prices, {})
-    return known[model] if model in known else known.get(_SNAPSHOT.sub("", model))
+    return known[model] if model in known else known.get(undated(model))
+
+
+def undated(model: str) -> str:
+    """A model's name without the date of its snapshot."""
+    return _SNAPSHOT.sub("", model)
 
 
 def configured_price(given: ModelPrice) -> Price:

@@ -87,11 +87,12 @@ class Acting:
     ) -> Acted:
         """The action on a pull request that changes these files."""
         repo = pull_request_repo(Path(mkdtemp(dir=self.folder)) / "workspace", dict(self.base), dict(head))
-        payload = {"pull_request": pull_request, "merge_group": merge_group}[event]
+        made = pull_request(head=repo.head, base=repo.base)
+        payload = made if event == "pull_request" else merge_group(repo.base, repo.head)
         before = len(self.server.requests)
         with FakeGitHub() as api:
             api.heads[7] = repo.head
-            (self.folder / "event.json").write_text(json.dumps(payload(head=repo.head, base=repo.base)))
+            (self.folder / "event.json").write_text(json.dumps(payload))
             env = {
                 "PATH": os.environ["PATH"],
                 "GITHUB_WORKSPACE": str(repo.folder),

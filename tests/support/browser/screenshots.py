@@ -28,7 +28,7 @@ EXAMPLE = Path("examples/bash-tools")
 SCENE = "regression"
 MOST_BYTES = 300_000
 PAGE_SIZE = (1400, 1180)
-COMMENT_SIZE = (940, 1180)
+COMMENT_SIZE = (940, 860)
 FONT = ("@fontsource/noto-color-emoji", "5.3.2", "files/noto-color-emoji-emoji-400-normal.woff2")
 EMOJI = "U+23E9-23FA, U+26A0, U+2705, U+274C, U+2753-2757, U+1F000-1FAFF, U+FE0F"
 """The font has digits and spaces, too, which would be drawn as wide as faces."""

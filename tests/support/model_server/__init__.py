@@ -3,6 +3,7 @@
 from support.model_server.api import MODELS, Asked
 from support.model_server.faults import FAULTS, Fault
 from support.model_server.process import Remote, dump_settings, load_settings, spawned
+from support.model_server.prompt_cache import CacheRules, PromptCache
 from support.model_server.script import DONE, Answer, Call, Conversation, Script, Tokens, bash, oracle_like
 from support.model_server.server import KEY, Logged, ModelServer, Settings
 
@@ -13,11 +14,13 @@ __all__ = [
     "MODELS",
     "Answer",
     "Asked",
+    "CacheRules",
     "Call",
     "Conversation",
     "Fault",
     "Logged",
     "ModelServer",
+    "PromptCache",
     "Remote",
     "Script",
     "Settings",

@@ -43,8 +43,7 @@ def check(request: fields.CountRequest) -> list[Group]:
     """The conversation in groups of one role. Raises `RejectedError` at the first broken rule."""
     for place, message in enumerate(request.messages):
         _check_message(place, message)
-    if sum(_breakpoints(request)) > 4:
-        raise invalid("A maximum of 4 blocks with cache_control may be provided.")
+    _check_breakpoints(list(_breakpoints(request)))
     groups = _grouped(request.messages)
     if not groups:
         raise invalid("messages: at least one message is required")
@@ -103,9 +102,23 @@ def _check_seal(where: str, block: fields.Block) -> None:
         raise invalid(f"{where}: Invalid `signature` in `future_block` block")
 
 
-def _breakpoints(value: object) -> Iterator[bool]:
-    if isinstance(value, fields.CacheControl):
-        yield True
+def _check_breakpoints(found: Sequence[fields.CacheControl]) -> None:
+    if len(found) > 4:
+        raise invalid(f"A maximum of 4 blocks with cache_control may be provided. Found {len(found)}.")
+    times = [each.ttl for each in found]
+    if times != sorted(times):  # "1h" before "5m"
+        raise invalid("A ttl='1h' cache_control block must not come after a ttl='5m' cache_control block.")
+
+
+def _breakpoints(value: object) -> Iterator[fields.CacheControl]:
+    """In the order in which the service caches: tools, system, messages."""
+    if isinstance(value, fields.CountRequest):
+        for part in (value.tools, value.system, value.messages):
+            yield from _breakpoints(part)
+        if value.cache_control is not None:
+            yield value.cache_control
+    elif isinstance(value, fields.CacheControl):
+        yield value
     elif isinstance(value, BaseModel):
         for name in type(value).model_fields:
             yield from _breakpoints(getattr(value, name))

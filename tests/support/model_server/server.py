@@ -18,6 +18,7 @@ from support.model_server.chat_api import ChatApi
 from support.model_server.faults import Fault, Faults
 from support.model_server.http import Connection
 from support.model_server.messages_api import MessagesApi
+from support.model_server.prompt_cache import CacheRules, Counted, PromptCache
 from support.model_server.reply import Reply, error_reply, reply_to
 from support.model_server.responses_api import ResponsesApi
 from support.model_server.script import DONE, Script
@@ -33,7 +34,7 @@ SAYS_DONE = Script(default=(DONE,))
 @dataclass(frozen=True)
 class Settings:
     """What a server is started with. `latency` is seconds before each answer; `tolerated` are unknown top-level fields
-    that it lets pass.
+    that it lets pass. With `caching` the input tokens of Messages are the request's own.
     """
 
     script: Script = SAYS_DONE
@@ -42,6 +43,7 @@ class Settings:
     key: str = KEY
     models: tuple[str, ...] = MODELS
     tolerated: tuple[str, ...] = ()
+    caching: CacheRules | None = None
 
 
 @dataclass
@@ -62,6 +64,7 @@ class Logged:
     status: int = 0
     fault: str | None = None
     error: str | None = None
+    counted: Counted | None = None
 
 
 @dataclass
@@ -102,6 +105,7 @@ class ModelServer:
         if script is not None:
             self.settings = replace(self.settings, script=script)
         self.log = Log()
+        self._cache = PromptCache(self.settings.caching or CacheRules())
         self._faults = Faults(list(self.settings.faults))
         self._open: dict[Connection, Logged] = {}
         self._connections: set[Connection] = set()
@@ -195,6 +199,8 @@ class ModelServer:
         if logged is None:
             return  # the client has left
         logged.status = reply.status
+        if logged.counted is not None and reply.status == 200:
+            self._cache.keep(logged.counted)
         del self._open[connection]
         self.log.end(logged)  # before the client can see the answer and send the next request
         if not connection.answer(reply):
@@ -212,6 +218,10 @@ class ModelServer:
         answer = self.settings.script.answer_to(body, asked.prompt, asked.turn)
         if answer is None:
             raise RejectedError(500, "api_error", f"The test's script has no answer to {asked.prompt[:200]!r}.")
+        if self.settings.caching is not None and asked.protocol == "messages" and asked.count_only is None:
+            logged.counted = counted = self._cache.count(body)
+            told = replace(answer.tokens, input=counted.input, cache_read=counted.read, cache_write=counted.written)
+            answer = replace(answer, tokens=told)
         fault = self._faults.find(asked) if asked.count_only is None else None
         logged.fault = fault.name if fault else None
         return reply_to(api, asked, answer, fault, self.settings.key)

@@ -81,8 +81,9 @@ def test_the_command_to_reproduce_names_the_cases_where_patterns_can() -> None:
         [ChosenCases(suite="s", target="x", cases=["a"]), ChosenCases(suite="t", target="y", cases=["a"])],
         [ChosenCases(suite="s", target="x", cases=[f"c{number}" for number in range(50)])],
         [ChosenCases(suite="s", target="x", cases=["a[1]"])],
+        [ChosenCases(suite="s", target="x,y", cases=["a"])],
     ],
-    ids=["other cases", "no product", "too many", "a pattern"],
+    ids=["other cases", "no product", "too many", "a pattern", "read as two"],
 )
 def test_otherwise_it_runs_what_still_fails(chosen: list[ChosenCases]) -> None:
     selection = Selection(targets=["x", "y"], only=chosen)

@@ -89,11 +89,11 @@ def test_a_report_without_cases_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        ({"suite": "q"}, "no suite matches --suite q. Suites: bash-tools, other."),
-        ({"suite": "bash-tool"}, "no suite matches --suite bash-tool. Near: bash-tools."),
-        ({"target": "zzz"}, "no target matches --target zzz. Targets: replay:haiku, oracle."),
-        ({"target": "orcale"}, "no target matches --target orcale. Near: oracle."),
-        ({"suite": "other", "target": "replay:*"}, "no run matches --suite other --target replay:*. Runs: "),
+        ({"suites": ["q"]}, "no suite matches --suite q. Suites: bash-tools, other."),
+        ({"suites": ["bash-tool"]}, "no suite matches --suite bash-tool. Near: bash-tools."),
+        ({"targets": ["zzz"]}, "no target matches --target zzz. Targets: replay:haiku, oracle."),
+        ({"targets": ["orcale"]}, "no target matches --target orcale. Near: oracle."),
+        ({"suites": ["other"], "targets": ["replay:*"]}, "no run matches --suite other --target replay:*. Runs: "),
     ],
 )
 def test_a_suite_or_target_that_no_run_has_is_refused(tmp_path: Path, asked: dict[str, str], said: str) -> None:
@@ -136,13 +136,30 @@ def test_a_trial_that_no_match_has_is_refused_with_those_that_are(tmp_path: Path
 @pytest.mark.parametrize("file", ["", "b.json", "-b.json"])
 def test_a_spelled_baseline_never_takes_the_case(case: str, file: str) -> None:
     args = build_parser().parse_args(shlex.split(show_case(case, "s", baseline=file, full=True))[1:])
-    assert (args.case, args.suite, args.baseline, args.full) == (case, "s", Path(file), True)
+    assert (args.case, args.suite, args.baseline, args.full) == (case, ["s"], Path(file), True)
 
 
 def test_the_list_is_narrowed_by_suite_and_target(tmp_path: Path) -> None:
     wrote(tmp_path, run([fails("a")]), run([fails("b")], suite="other"), run([fails("c")], target="oracle"))
-    assert shown(tmp_path, suite="oth*").startswith("1 of 1 case failed")
-    assert " c " in shown(tmp_path, target="oracle")
+    assert shown(tmp_path, suites=["oth*"]).startswith("1 of 1 case failed")
+    assert " c " in shown(tmp_path, targets=["oracle"])
+    assert shown(tmp_path, suites=["bash-*", "other"], targets=["replay:haiku"]).startswith("2 of 2 cases failed")
+    assert "no suite matches --suite q. " in refused(tmp_path, suites=["bash-*", "q"])
+    message = refused(tmp_path, suites=["other"], targets=["oracle", "orac*"])
+    assert "no run matches --suite other --target oracle,orac*. " in message
+
+
+def test_suites_and_targets_are_several_between_commas_and_repeated() -> None:
+    args = build_parser().parse_args(["show", "a", "--suite", "s, t", "--suite", "u", "--target", "x,y"])
+    assert (args.suite, args.target) == (["s", "t", "u"], ["x", "y"])
+
+
+def test_a_target_with_a_comma_in_its_name_is_found_by_the_command_that_is_printed(tmp_path: Path) -> None:
+    """Other harnesses' targets have any name: a comma doesn't make them two."""
+    wrote(tmp_path, run([fails("a")], target="gpt, [t=0]"), run([fails("a")], target="gpt, [t=1]"))
+    command = shlex.split(shown(tmp_path).splitlines()[1].partition("evalward ")[2])
+    args = build_parser().parse_args(command)
+    assert shown(tmp_path, case="a", targets=args.target).startswith("✗ failed: a, trial 1 · bash-tools × gpt, [t=0]")
 
 
 def test_the_first_trial_that_failed_is_shown(tmp_path: Path) -> None:
@@ -203,7 +220,7 @@ def test_an_unknown_case_is_one_message_with_names_like_it(tmp_path: Path, case:
     message = refused(tmp_path, case=case)
     assert message.startswith(f"report.json: there is no case {case!r}")
     assert near in message
-    assert "--suite nothing" in refused(tmp_path, case="other", suite="nothing")
+    assert "--suite nothing" in refused(tmp_path, case="other", suites=["nothing"])
 
 
 def test_there_has_to_be_a_report(tmp_path: Path) -> None:
@@ -255,7 +272,7 @@ def test_the_base_commits_trials_are_shown_before_now(tmp_path: Path) -> None:
 
 def test_a_baseline_that_nobody_names_is_the_configs(tmp_path: Path) -> None:
     wrote(tmp_path, run([fails()]))
-    assert "there is no evalward.yml here that names one" in refused(tmp_path, case="a", compared=True)
+    assert "there is no evalward.yml here or above that names one" in refused(tmp_path, case="a", compared=True)
 
     (tmp_path / "evals").mkdir()
     suite = "{name: s, kind: bash, cases: evals/*.jsonl, targets: [oracle]}"
@@ -278,10 +295,7 @@ def leads_to(command: str, found: Report) -> list[str]:
     assert program == "evalward"
     args = build_parser().parse_args(words)
     tried = [
-        one
-        for one in tried_cases(found)
-        if (args.suite is None or chosen(one.run.suite, [args.suite]))
-        and (args.target is None or chosen(one.run.target, [args.target]))
+        one for one in tried_cases(found) if chosen(one.run.suite, args.suite) and chosen(one.run.target, args.target)
     ]
     exact = [one.case for one in tried if one.case == args.case]
     return exact or [one.case for one in tried if chosen(one.case, [args.case])]
@@ -304,8 +318,8 @@ def test_hyphens_in_front_make_no_option() -> None:
     args = build_parser().parse_args(shlex.split(command)[1:])
     assert (args.case, args.suite, args.target, args.trial, str(args.report)) == (
         "-a",
-        "-s",
-        "--t",
+        ["-s"],
+        ["--t"],
         2,
         "-r/report.json",
     )

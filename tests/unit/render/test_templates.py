@@ -12,6 +12,10 @@ from evalward import packaged
 from evalward.render import templates
 from evalward.render.compiled import Compiled
 from evalward.render.html import document
+from evalward.starter import plan as starter
+
+STARTER = "init/"
+"""The folder of what `evalward init` writes: files of users, which are no pages."""
 
 
 @pytest.fixture
@@ -39,9 +43,13 @@ def test_folder__else_the_package(folder: Path) -> None:
 def test_every_template__compiles() -> None:
     made = {templates.MARKDOWN_SUFFIX: templates.environment(), document.SUFFIX: document.environment()}
     names = made[document.SUFFIX].list_templates()
+    first = [name.removeprefix(STARTER) for name in names if name.startswith(STARTER)]
 
     assert names
-    for name in names:
+    assert first
+    for name in first:
+        starter.environment().get_template(name)
+    for name in (name for name in names if not name.startswith(STARTER)):
         (environment,) = [each for suffix, each in made.items() if name.endswith(suffix)]
         environment.get_template(name)
 

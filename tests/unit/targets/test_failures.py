@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from evalward.records.result import Status
-from evalward.targets.failures import FAILURES, Cause, TargetError, failures_table
+from evalward.targets.failures import FAILURES, Cause, TargetError, failures_table, key_words
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "failures.md"
 
@@ -48,6 +48,14 @@ def test_everybody_is_told_what_to_do(cause: Cause) -> None:
 def test_an_error_knows_its_row() -> None:
     error = TargetError(Cause.QUOTA, "No credit.", target="openai/m")
     assert (str(error), error.rule, error.retry_after) == ("No credit.", FAILURES[Cause.QUOTA], None)
+
+
+@pytest.mark.parametrize(("provider", "usual"), [("anthropic", "ANTHROPIC_API_KEY"), ("openai", "OPENAI_API_KEY")])
+def test_where_no_key_was_sent_the_line_to_add_is_named(provider: str, usual: str) -> None:
+    said = key_words(provider, "m", None)
+    assert "to a `base_url` of your own no key is sent. " in said
+    assert f"Add `key_env: {usual}` to `providers.{provider}`" in said
+    assert "Set the environment variable MINE" in key_words(provider, "m", "MINE")
 
 
 def test_the_documentation_shows_todays_table() -> None:

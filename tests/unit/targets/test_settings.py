@@ -119,3 +119,37 @@ def test_the_sdk_knows_no_temperature_for_anthropic() -> None:
     known = inspect.signature(AsyncMessages.create).parameters
     assert "max_tokens" in known
     assert not {"temperature", "top_p", "top_k"} & set(known), "then the config may allow it again"
+
+
+OWN = "http://localhost:8000"
+CACHE_PRICE = {"input": 1, "output": 5, "cache_read": 0.1, "cache_write": 1.25}
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        ({}, True),
+        ({"prompt_cache": False}, False),
+        ({"models": {"claude-haiku-4-5": {"prompt_cache": False}}}, False),
+        ({"base_url": OWN}, False),
+        ({"base_url": OWN, "prompt_cache": True}, True),
+        ({"prices": {"claude-haiku-4-5": CACHE_PRICE}}, True),
+        ({"prices": {"claude-haiku-4-5": {"input": 1, "output": 5}}}, False),
+        ({"prices": {"claude-haiku-4-5": {"input": 1, "output": 5, "cache_read": 0.1}}, "prompt_cache": True}, False),
+    ],
+)
+def test_caching_is_asked_for_where_the_provider_takes_it_and_its_price_is_known(
+    given: dict[str, Any], asked: bool
+) -> None:
+    assert settings("anthropic", "claude-haiku-4-5", **given).prompt_cache is asked
+
+
+def test_caching_is_no_part_of_the_subject_and_openai_needs_none() -> None:
+    assert settings("openai").prompt_cache is False
+    subjects = [settings("anthropic", "claude-haiku-4-5", **given).subject for given in ({}, {"prompt_cache": False})]
+    assert subjects[0] == subjects[1]
+
+
+def test_caching_can_t_be_set_where_the_provider_does_it_by_itself() -> None:
+    with pytest.raises(InputError, match="OpenAI's API caches prompts by itself"):
+        settings("openai", prompt_cache=True)

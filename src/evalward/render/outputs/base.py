@@ -38,6 +38,7 @@ class Display:
     """What a text for people is shown on: its width in columns, whether it has colours, how much is wanted.
 
     `accepting`: a judgement says how to accept what failed. `grouped`: the log of a GitHub job, whose groups fold.
+    `quiet`: one line, however long.
     """
 
     colour: bool = False
@@ -46,6 +47,7 @@ class Display:
     accepting: bool = False
     ending: Closing = NO_CLOSING
     grouped: bool = False
+    quiet: bool = False
 
 
 @dataclass(frozen=True)

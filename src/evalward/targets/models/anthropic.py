@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalward.records.trace import Block, Message, Opaque, StopReason, Text, ToolResult, ToolUse, Turn, Usage
 from evalward.targets.base import Reply, Request
+from evalward.targets.models.anthropic_cache import CacheMarking
 from evalward.targets.models.bounded import UNCOMPRESSED, bounded
 from evalward.targets.models.protocol import ModelProtocol
 from evalward.targets.models.reading import (
@@ -205,10 +206,18 @@ class AnthropicWire:
         self._client = make_client(settings, key)
         self._messages = self._client.messages  # loads what the first question would wait for
         self._create = self._messages.with_raw_response.create
+        self._marking = CacheMarking(settings.model) if settings.prompt_cache else None
 
     async def ask(self, request: Request) -> Reply:
         """One attempt."""
-        params = arguments_of(request_of(request, self._settings))
+        body: Mapping[str, Any] = request_of(request, self._settings)
+        if self._marking is None:
+            return await self._asked(request, body)
+        with self._marking.of(body, request.part) as marked:
+            return await self._asked(request, marked)
+
+    async def _asked(self, request: Request, body: Mapping[str, Any]) -> Reply:
+        params = arguments_of(body)
         if self._settings.stream:
             return await self._streamed(params, len(request.messages))
         answer = await self._create(**params, stream=False)

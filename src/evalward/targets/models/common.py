@@ -10,7 +10,7 @@ from evalward.records.case import Case
 from evalward.records.trace import Message, Trace, Turn, Usage
 from evalward.render.escape import one_line
 from evalward.targets.base import Chat, Reply, Request
-from evalward.targets.failures import FAILURES, Cause, TargetError
+from evalward.targets.failures import FAILURES, Cause, TargetError, key_words
 from evalward.targets.limiter import Limiter
 from evalward.targets.models.faults import STOPS, Fault, fault_of
 from evalward.targets.models.protocol import MakeWire, SdkProtocol
@@ -113,9 +113,10 @@ class LiveTarget:
 
 def target_error(fault: Fault, settings: LiveSettings, key: Secret, target: str) -> TargetError:
     """A provider's fault in words for people, without the key, as the failure of the target of this id."""
-    words = FAILURES[fault.cause].text.format(
-        provider=settings.provider, model=settings.model, variable=settings.key_env or "that `key_env` names"
-    )
+    if fault.cause is Cause.KEY:
+        words = key_words(settings.provider, settings.model, settings.key_env)
+    else:
+        words = FAILURES[fault.cause].text.format(provider=settings.provider, model=settings.model)
     reason = one_line(key.hide(fault.said), SAID_LIMIT)
     message = f"{words} ({reason})" if reason else words
     return TargetError(fault.cause, message, target=target, retry_after=fault.retry_after)

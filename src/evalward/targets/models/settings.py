@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from evalward.config.model import Config
-from evalward.config.providers import Effort
+from evalward.config.providers import Effort, ModelPrice, ModelSettings, Provider
 from evalward.records.base import digest
-from evalward.records.providers import PROVIDERS
+from evalward.records.providers import PROVIDERS, ProviderRow
 from evalward.targets.limiter import MOST
 from evalward.targets.prices import Price, configured_price, price
 
@@ -25,7 +25,8 @@ class LiveSettings:
     """One live target: `provider/model`, and how it is asked.
 
     `key_env` is the variable of the key, `None` where none is sent: to a `base_url` of one's own goes only a key that
-    the configuration names for it. `headers` are names and values; `timeout_s` is for one attempt.
+    the configuration names for it. `headers` are names and values; `timeout_s` is for one attempt. `prompt_cache`: the
+    provider's cache is asked for where that saves; it changes no answer, so the subject doesn't name it.
     """
 
     provider: str
@@ -38,6 +39,7 @@ class LiveSettings:
     effort: Effort | None = None
     timeout_s: float = TIMEOUT_S
     stream: bool = False
+    prompt_cache: bool = False
     concurrency: int = MOST
     price: Price | None = field(default=None, compare=False)
 
@@ -76,9 +78,21 @@ def settings_of(config: Config, provider: str, model: str) -> LiveSettings:
         effort=own.reasoning_effort,
         timeout_s=own.timeout_s or TIMEOUT_S,
         stream=bool(own.stream),
+        prompt_cache=_asks_for_cache(row, given, own, stated),
         concurrency=given.concurrency or MOST,
         price=configured_price(stated) if stated else packaged,
     )
+
+
+def _asks_for_cache(row: ProviderRow, given: Provider, own: ModelSettings, stated: ModelPrice | None) -> bool:
+    """Whether requests ask for the provider's cache.
+
+    Not at an address of one's own unless the configuration says so: what answers there may refuse the marks. And never
+    at a stated price without the cache's: a turn that used it would have no known cost.
+    """
+    if not row.cache_marks or (stated is not None and None in (stated.cache_read, stated.cache_write)):
+        return False
+    return given.base_url is None if own.prompt_cache is None else own.prompt_cache
 
 
 class Secret:
