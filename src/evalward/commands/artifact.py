@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from evalward.engine.store import artifacts_path, trial_path
 from evalward.keeper.outputs import BESIDE
 from evalward.records.metric import EPSILON, CategorySummary, Metric
+from evalward.records.model_words import in_words
 from evalward.records.problem import InputError, wrong
 from evalward.records.report import REPORT_FILE, REPORT_SCHEMA, Beside, Report, Run
 from evalward.records.result import Result
@@ -48,8 +49,8 @@ def parse_report(data: bytes) -> Report:
         _known_schema(json.loads(data, parse_int=_int, parse_float=_float, parse_constant=_constant))
         report = Report.model_validate_json(data, strict=True)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        raise _refused(first["msg"], ".".join(map(str, first["loc"]))[:MAX_NAME]) from None
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise _refused(in_words(first)[0], ".".join(map(str, first["loc"]))[:MAX_NAME]) from None
     except (ValueError, RecursionError) as error:
         raise _refused(f"not a report: {str(error)[:MAX_NAME]}") from None
     _bounded(report)

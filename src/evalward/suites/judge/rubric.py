@@ -13,11 +13,11 @@ from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from evalward.config import LoadedConfig
-from evalward.config.model_words import in_words
 from evalward.config.words import KeyPath, field_name
 from evalward.config.yaml_positions import Mistake, YamlError, YamlTree, read_yaml
 from evalward.opening import beginning_inside
 from evalward.records.base import StrictRecord, digest
+from evalward.records.model_words import in_words
 from evalward.records.problem import InputError, Place, Problem, wrong
 
 WEIGHT_TOLERANCE = 0.01  # the specification's: weights sum to 1 within it
