@@ -116,6 +116,26 @@ def test_budget_spent_in_the_stage__the_planned_trials_decide(repo: Repo) -> Non
     assert "The planned trials alone decide." in comment
 
 
+def test_the_planned_trials_leave_the_stage_its_part(repo: Repo) -> None:
+    repo.write(tasks=TASKS, more={**POLICY, "budget_usd": 6.1 * COST}, concurrency=1)
+    done = repo.run("check")
+    assert done.code == 3, done.err
+    assert "`budget_usd` will stop the run: $0.0045 planned, $0.0034 allowed; $0.0011 of $0.0045 are kept" in done.err
+    assert "are spent; the rest is kept for the confirm stage" in done.out
+    assert len(repo.asked()) == 2 * 5
+    assert repo.run("run").code == 0  # which nothing follows
+    assert repo.report()["interrupted"] is None
+
+
+def test_a_budget_less_the_stage_s_part_suffices(repo: Repo) -> None:
+    repo.write(tasks=TASKS, more={**POLICY, "budget_usd": 10.1 * COST}, concurrency=1)
+    moody(repo, one=99)
+    done = repo.run("check")
+    assert fresh(repo) == [("one", number, "failed") for number in (2, 3, 4, 5)], done.err
+    assert repo.report()["interrupted"] is None
+    assert repo.report()["runs"][0].get("confirm_note") is None
+
+
 @pytest.mark.parametrize("off", ["off", False])
 def test_off__nothing_is_tried_again(repo: Repo, off: object) -> None:
     repo.write(tasks=TASKS, more={**POLICY, "confirm": off})

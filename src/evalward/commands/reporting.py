@@ -103,6 +103,7 @@ def new_report(work: ReportingJob, judging: Criteria) -> tuple[Report, str]:
         base=side.model_copy(update={"suites": sides.judging.policy.with_base}),
         withheld=dict(work.withheld),
         ask_unchanged=may_stand(surfaces.settings, work.plan, sides),
+        confirms=judging.confirms and surfaces.settings.shard is None and surfaces.settings.parts is None,
     )
     loaded, order = _in_parts(work, order)
     services = Services(
@@ -116,8 +117,9 @@ def new_report(work: ReportingJob, judging: Criteria) -> tuple[Report, str]:
         base,
         work.folder,
         work.withheld,
-        planned=announcing(world, PlanBasis(loaded, judging.baseline, judging.policy)),
         unchanged=partial(_unchanged, work),
+        planned=announcing(world, PlanBasis(loaded, judging.baseline, judging.policy, confirms=order.confirms)),
+        confirms=order.confirms,
     )
     with surfaces.guarded_log():
         report = measured(work.head, order, services)
