@@ -102,7 +102,7 @@ def artifact_bytes(folder: Path) -> bytes:
 def _regular(handle: int) -> bytes:
     """The first bytes of a regular file, at most one more than the limit."""
     if not stat.S_ISREG(os.fstat(handle).st_mode):  # before Python opens it: that refuses folders in its own way
-        raise wrong(REPORT_FILE, "is no regular file in the artifact", REMEDY)
+        raise wrong(REPORT_FILE, "is not a regular file in the artifact", REMEDY)
     with os.fdopen(handle, "rb", closefd=False) as file:
         return file.read(MAX_REPORT_BYTES + 1)
 
@@ -133,7 +133,7 @@ def _bounded_number(number: float) -> None:
 
 
 def _constant(text: str) -> None:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def _refused(message: str, field: str = "") -> InputError:
@@ -194,11 +194,11 @@ def _with_our_paths(run: Run, result: Result, shelf: str = "") -> Result:
 
 
 def _measured(run: Run, mismatches: list[str], shelf: str = "") -> Run:
-    run = _with_paths(run, shelf)
+    run = _with_paths(run, shelf).model_copy(update={"unchanged": None})  # only who judges says that
     if run.not_measured is not None or run.kind not in kinds():
         if run.not_measured is None:
-            mismatches.append(f"{run.name}: its metrics are left out, as its kind {run.kind!r} is not known here")
-        return run.model_copy(update={"metrics": {}, "categories": {}, "findings": [], "unchanged": None})
+            mismatches.append(f"{run.name}: its metrics are left out, because its kind {run.kind!r} is not known here")
+        return run.model_copy(update={"metrics": {}, "categories": {}, "findings": []})
     kind = kind_named(run.kind)
     found = kind.measure(run.cases)
     mismatching = _differing(run.metrics, found.metrics) + _differing_categories(run.categories, found.categories)

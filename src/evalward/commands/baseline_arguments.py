@@ -7,74 +7,73 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalward.commands.ci_arguments import AddCommand, Commands, add_baseline_commit
-from evalward.commands.shared_arguments import add_config, add_output_file, add_profile
+from evalward.commands.shared_arguments import LAST_REPORT, add_config, add_output_file, add_profile
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
 
 
-def add_baseline(commands: Commands[argparse.ArgumentParser], command: AddCommand, report: Path) -> None:
-    """`evalward baseline` with its actions. `report` is where the last run's is looked for."""
+def add_baseline(commands: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
+    """`evalward baseline` with its actions."""
     parser = commands.add_parser("baseline", help="make, show or compare the committed baseline")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    _add_update(actions, command, report)
+    _add_update(actions, command)
     _options(command(actions, "show", "show what the baseline holds", _show))
     _add_diff(actions, command)
     add_baseline_commit(actions, command)
 
 
 def _add_diff(actions: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
-    summary = "show what is different between two baselines: files, or revisions of git"
+    summary = "show the differences between two baselines: files or git revisions"
     differ = command(actions, "diff", summary, _diff)
-    help_text = "a file, or a branch, tag or commit of git; default: HEAD"
+    help_text = "a file, or a git branch, tag or commit; default: HEAD"
     differ.add_argument("old", nargs="?", metavar="OLD", help=help_text)
     differ.add_argument("new", nargs="?", metavar="NEW", help="the same; default: the baseline in the working tree")
-    add_config(differ, what="names the baseline")
+    add_config(differ, what="config that names the baseline")
     add_profile(differ)
     forms = ("terminal", "markdown", "json")
     differ.add_argument("--format", choices=forms, default="terminal", help="default: terminal")
     add_output_file(differ)
 
 
-def _add_update(actions: Commands[argparse.ArgumentParser], command: AddCommand, report: Path) -> None:
+def _add_update(actions: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
     action = command(actions, "update", "make the baseline from a report", _update)
     _options(action)
-    action.set_defaults(usual_report=report)
     action.add_argument(
         "--report",
         type=Path,
         action="append",
         metavar="REPORT",
-        help=f"a report or its folder; several are pooled; default: {report}",
+        help=f"a report or its folder; several are pooled; {LAST_REPORT}",
     )
     how = action.add_mutually_exclusive_group()
     how.add_argument(
         "--replace",
         action="store_true",
-        help="use the report's trials instead of the baseline's: the default; with this also where a drop is in doubt",
+        help="use the report's trials instead of the baseline's (the default), even if a drop is in doubt",
     )
     how.add_argument("--pool", action="store_true", help="add the report's trials to the baseline's")
     how.add_argument(
         "--keep",
         action="store_true",
-        help="add all trials, fresh ones too; only cases that changed lose their earlier ones (default with --accept)",
+        help="add all trials, retrials too; only cases that changed lose their earlier trials (default with --accept)",
     )
     action.add_argument("--accept", metavar="REASON", help="accept a drop; the reason is written into the baseline")
     action.add_argument("--dry-run", action="store_true", help="show what would change, write nothing")
 
 
 def _options(action: argparse.ArgumentParser) -> None:
-    add_config(action, what="names the baseline")
+    add_config(action, what="config that names the baseline")
     action.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
     add_profile(action)
 
 
 def _update(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.baseline import UpdateOptions, baseline_path, update, update_policy
-    from evalward.commands.config_place import config_file
+    from evalward.commands.config_place import config_file, usual_report
     from evalward.commands.files import report_in
 
-    first, *also = [report_in(world.cwd, file) for file in args.report or [args.usual_report]]
+    first, *also = [report_in(world.cwd, file) for file in args.report or [usual_report(world.cwd, None, args.config)]]
     config = config_file(world.cwd, args.config)
     options = UpdateOptions(
         also=tuple(also),

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 
 CONFIG_NAMES = ("evalward.yml", "evalward.yaml")
+OUTPUT = "evalward-out"
+REPORT = "report.json"  # as in records.report, which is too slow to load for --help
 
 
 def find_config(cwd: Path) -> Path | None:
@@ -28,6 +30,23 @@ def config_file(cwd: Path, named: Path | None) -> Path:
     return named or find_config(cwd) or Path(CONFIG_NAMES[0])
 
 
+def output_folder(cwd: Path, named: Path | None, config: Path | None = None) -> Path:
+    """Where results go, by its path from `cwd`: the folder that was named, else the usual one next to the config that
+    is found. Where the `config` was named, it is the usual one in `cwd`.
+
+    Raises `InputError` where a folder has two configs.
+    """
+    if named is not None:
+        return named
+    found = find_config(cwd) if config is None else None
+    return (found.parent if found else Path()) / OUTPUT
+
+
+def usual_report(cwd: Path, named: Path | None, config: Path | None = None) -> Path:
+    """The report that was named, else the one in the folder where results go."""
+    return named if named is not None else output_folder(cwd, None, config) / REPORT
+
+
 def _folders(cwd: Path) -> list[Path]:
     """This folder and those above it, up to the repository's top."""
     folders = [cwd, *cwd.parents]
@@ -39,5 +58,5 @@ def _both(folder: Path) -> Exception:
     from evalward.records.problem import wrong  # noqa: PLC0415 - only a mistake pays for it
 
     where = str(folder / CONFIG_NAMES[0])
-    message = f"{CONFIG_NAMES[1]} is there, too, and only one of them can hold"
-    return wrong(where, message, "Remove one of them, or name the one that is meant with --config.")
+    message = f"{CONFIG_NAMES[1]} exists too, and only one can be used"
+    return wrong(where, message, "Remove one, or choose one with --config.")

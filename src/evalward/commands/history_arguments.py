@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalward.commands.ci_arguments import AddCommand, Commands
-from evalward.commands.shared_arguments import add_config, add_output_file, add_patterns, add_profile
+from evalward.commands.shared_arguments import LAST_REPORT, add_config, add_output_file, add_patterns, add_profile
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -20,13 +20,11 @@ def add_history(commands: Commands[argparse.ArgumentParser], command: AddCommand
     parser = commands.add_parser("history", help="keep what was measured, show trends and flaky cases")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     append = command(actions, "append", "add a line for each run of a report", _history_append)
-    report = Path("evalward-out/report.json")
     append.add_argument(
         "--report",
         type=Path,
-        default=report,
         metavar="REPORT",
-        help=f"a report, or the folder that it is in; default: {report}",
+        help=f"a report, or the folder that it is in; {LAST_REPORT}",
     )
     append.add_argument(
         "--judgement",
@@ -34,11 +32,11 @@ def add_history(commands: Commands[argparse.ArgumentParser], command: AddCommand
         metavar="FILE",
         help="judgement.json, or its folder: adds the verdict and its rules' metrics",
     )
-    append.add_argument("--ref", metavar="NAME", help="the branch that was measured; default: GITHUB_REF_NAME")
+    append.add_argument("--ref", metavar="NAME", help="the measured branch; default: GITHUB_REF_NAME")
     show = command(actions, "show", "show trends, flaky and failing cases", _history_show)
     add_patterns(show, "suite", "target", "metric")
-    show.add_argument("--baseline", type=Path, metavar="FILE", help="its trials count for the flaky cases too")
-    level = "a release's baseline, whose level is drawn; default: the oldest runs"
+    show.add_argument("--baseline", type=Path, metavar="FILE", help="its trials also count for the flaky cases")
+    level = "a release's baseline, drawn as a level; default: the oldest runs"
     show.add_argument("--anchor", type=Path, metavar="FILE", help=level)
     page = command(actions, "page", "make a web page of the whole history", _history_page)
     _add_page(page, level)
@@ -58,16 +56,17 @@ def _add_page(page: argparse.ArgumentParser, level: str) -> None:
     add_config(page, what="whose rules' metrics and limits are drawn")
     add_profile(page)
     add_patterns(page, "suite", "target", "ref")
-    page.add_argument("--baseline", type=Path, metavar="FILE", help="its trials count for the flaky cases too")
+    page.add_argument("--baseline", type=Path, metavar="FILE", help="its trials also count for the flaky cases")
     page.add_argument("--anchor", type=Path, metavar="FILE", help=level)
     page.add_argument("--repository", metavar="URL", help="where links of commits lead; default: in Actions, its own")
 
 
 def _history_append(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.config_place import usual_report
     from evalward.commands.files import report_in
     from evalward.commands.history import Where, append
 
-    report = report_in(world.cwd, args.report)
+    report = report_in(world.cwd, usual_report(world.cwd, args.report))
     return append(world, Where(args.folder, args.branch), report, args.judgement, args.ref)
 
 

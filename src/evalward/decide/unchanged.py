@@ -208,21 +208,24 @@ def with_standing_trials(report: Report, baseline: Baseline | None) -> Report:
 
     A run that another baseline stands behind stays what it is in the report: not measured.
     """
-    if baseline is None or all(run.unchanged is None for run in report.runs):
+    if all(run.unchanged is None for run in report.runs):
         return report
     return report.model_copy(update={"runs": [_standing(run, baseline) for run in report.runs]})
 
 
-def _standing(run: Run, baseline: Baseline) -> Run:
-    made = baseline.provenance
+def _standing(run: Run, baseline: Baseline | None) -> Run:
     known = next(
-        (each for each in baseline.runs if (each.suite, each.target, each.kind) == (run.suite, run.target, run.kind)),
+        (
+            each
+            for each in (baseline.runs if baseline else ())
+            if (each.suite, each.target, each.kind) == (run.suite, run.target, run.kind)
+        ),
         None,
     )
-    if run.unchanged is None or run.cases or known is None:
-        return run
-    if known.subject.hash != run.subject.hash or run.unchanged.since != made.created_at:
-        return run
+    if run.unchanged is None or run.cases or known is None or baseline is None:
+        return run.model_copy(update={"unchanged": None})
+    if known.subject.hash != run.subject.hash or run.unchanged.since != baseline.provenance.created_at:
+        return run.model_copy(update={"unchanged": None})
     return _with_trials(run, known)
 
 

@@ -148,7 +148,7 @@ def _bounds(kind: str, value: Any, context: dict[str, Any]) -> tuple[str, str] |
     if bound is not None:
         return f"must be {_BOUNDS[bound]} {context[bound]:g}, not {_short(value)}", "Change the number."
     if kind in {"too_short", "string_too_short"}:
-        return "is empty", "Name at least one." if kind == "too_short" else "Write something, or remove the key."
+        return "is empty", "Name at least one." if kind == "too_short" else "Add a value, or remove the key."
     if kind in {"too_long", "string_too_long"}:
         return f"is longer than {context.get('max_length', 0):,}", "Make it shorter."
     if kind == "string_pattern_mismatch":

@@ -70,6 +70,8 @@ def judgement_text(
     say_listed(screen, "Warnings", page.warnings, lambda text: screen.say(text, 2, "!", "yellow"))
     if accept and judgement.verdict.outcome is not Outcome.PASS:
         screen.heading("How to accept this change")
+        if accept.first:
+            screen.say(without_marks(accept.first), 2)
         if accept.command:
             screen.command(accept.command, "  ")
         screen.say(without_marks(accept.text), 2)

@@ -263,5 +263,10 @@ def test_the_baselines_valid_trials__stand_in_for_judging() -> None:
 )
 def test_another_baseline__stands_for_nothing(update: dict[str, object], baseline: Baseline | None) -> None:
     (run,) = with_standing_trials(report_of(**update), baseline).runs
-    assert run.not_measured == UNCHANGED
-    assert run.cases == []
+    assert (run.not_measured, run.cases, run.unchanged) == (UNCHANGED, [], None)
+
+
+def test_a_run_with_trials_of_its_own__stands_by_these() -> None:
+    own = CASE.results()
+    (run,) = with_standing_trials(report_of(not_measured=None, cases=own), BASELINE).runs
+    assert (run.cases, run.unchanged) == (own, None)

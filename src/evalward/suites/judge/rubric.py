@@ -129,7 +129,7 @@ def read_rubric(data: bytes, shown: str) -> Rubric:
     except YamlError as error:
         raise InputError(_problem(error.mistake, shown, None)) from None
     if not isinstance(tree.value, dict):
-        raise wrong(shown, "the file holds no mapping of keys to values", "Begin with criteria:.", line=1)
+        raise wrong(shown, "the file is not a mapping of keys to values", "Begin with criteria:.", line=1)
     mistakes = list(tree.mistakes)
     try:
         rubric = Rubric.model_validate_json(json.dumps(tree.value), strict=True)
