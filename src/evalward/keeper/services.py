@@ -17,7 +17,7 @@ from evalward.engine.keeping import RunRetrials
 from evalward.engine.store import Store, StoredTrial, TrialKey, safe_name
 from evalward.git import TreeFile
 from evalward.keeper.outputs import BESIDE, GUIDANCE, OutputFolder
-from evalward.records.base import json_text
+from evalward.records.base import json_text, share_names
 from evalward.records.budget import Budget
 from evalward.records.outline import PlanOutline
 from evalward.records.problem import NoRoomError
@@ -236,7 +236,11 @@ class Services:
         return again
 
     def _checkpoint(self, asked: Incoming) -> bytes:
-        report = self.output.redaction.record(m.read(Report, asked.data).with_own_texts())
+        report = m.read(Report, asked.data)
+        share_names(part for run in report.every_run for each in run.cases for part in (each, each.usage, each.details))
+        report = report.with_own_texts()
+        if not self.output.redaction.absent(asked.data.decode()):
+            report = self.output.redaction.record(report)
         made = self.report.created_at if self.report is not None else self.now()  # by our clock, at the first stage
         runs = [self._with_standing(run) for run in report.runs]
         report = report.model_copy(update={"created_at": made, "runs": runs})
