@@ -30,7 +30,7 @@ WORKFLOW = "baseline-accept.yml"
 def at_hand(update: UpdateCommand, file: str, report: Report, judging: Criteria, judgement: Judgement) -> Accepting:
     """For whoever ran the check: the report is here. `file` is the baseline to commit."""
     verdict = judgement.verdict
-    if verdict.outcome is Outcome.ERROR:
+    if verdict.outcome is Outcome.ERROR or _nothing_new(report):
         return Accepting()
     command = update.text(verdict)
     commit = f"Commit {quoted(file)} with the change."
@@ -55,7 +55,7 @@ def in_ci(
 ) -> Accepting:
     """For a workflow's run, whose report is in an artifact."""
     verdict = judgement.verdict
-    if verdict.outcome is Outcome.ERROR:
+    if verdict.outcome is Outcome.ERROR or _nothing_new(report):
         return Accepting()
     command = downloaded(settings, runner, verdict)
     if verdict.outcome is Outcome.PASS or plan.pull_number is None:
@@ -77,6 +77,11 @@ def in_ci(
         f"{after} Later runs on this pull request are compared with what was accepted."
     )
     return Accepting(text, command, f"{COMMAND} {REASON}", then.helps)
+
+
+def _nothing_new(report: Report) -> bool:
+    """Whether the baseline's trials stand for every run: there is nothing that could become the baseline."""
+    return bool(report.runs) and all(run.unchanged is not None for run in report.runs)
 
 
 def of_fork(settings: ActionInputs, runner: RunnerEnvironment, verdict: Verdict) -> Accepting:

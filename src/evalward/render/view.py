@@ -56,6 +56,7 @@ SEVERITY: dict[RuleStatus, int] = {status: rank for rank, status in enumerate(ST
 INFO = Badge("–", "info", "dim", "–")
 WITHIN_NOISE = Badge("✅", "ok (noise)", "green", "✓")
 NOT_COMPARED = Badge("–", "not compared", "dim", "–")
+UNCHANGED = Badge("➖", "unchanged", "green", "=")
 NOT_MEASURED = Badge("❔", "not measured", "yellow", "?")
 NEW = Badge("–", "new", "dim", "–")
 MISSING = Badge("❌", "missing", "red", "✗")
