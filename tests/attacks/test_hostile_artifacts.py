@@ -256,7 +256,7 @@ def test_job_that_tells__believes_no_claimed_number(job: Stage, honest: Made, wo
     job.put({**worse, "runs": [{**one, "metrics": honest["runs"][0]["metrics"]}]})
     code, comment = job.judge()
     assert code == 1
-    assert "fit its cases" in comment
+    assert "match its cases" in comment
 
 
 @pytest.mark.parametrize("measured_commit", ["e" * 40, "", "x\n::error::y"])

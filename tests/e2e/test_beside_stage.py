@@ -74,7 +74,7 @@ def test_model_upgrade__is_measured_beside_the_model_that_it_replaces(repo: Repo
     assert (statuses(beside(repo)["head"]), statuses(beside(repo)["base"])) == (["failed"] * 3, ["passed"] * 3)
     # They begin in turns; which of two that are under way is heard first, is chance: each model has its own client.
     assert sorted(script.said[-6:]) == [("gpt-4.1", "one")] * 3 + [("gpt-5", "one")] * 3
-    assert "0 of 3 trials passed here and 3 of 3 of the base" in " ".join(done.out.split())
+    assert "0 of 3 trials passed here and 3 of 3 there" in " ".join(done.out.split())
     assert "openai/gpt-5 → openai/gpt-4.1" in done.out
 
 

@@ -27,7 +27,7 @@ _BLOCK = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<text>.*?)^(?P=ind
 _INLINE = re.compile(r"(?<!`)`(evalward [^`(][^`]*)`(?!`)", re.DOTALL)
 _TITLE = re.compile(r'title="([^"]+)"')
 # What stands beside our own commands in blocks. Whether these programs do as they are told is their own affair.
-OTHERS = {"cat", "cd", "export", "gh", "git", "make", "mv", "pip", "pipx", "python", "sed", "uvx"}
+OTHERS = {"cat", "cd", "export", "gh", "git", "make", "mv", "pip", "pipx", "python", "ray", "sed", "uvx"}
 OUTPUT = "Output"
 
 

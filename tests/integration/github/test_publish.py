@@ -151,7 +151,7 @@ def test_honest__is_judged_by_the_base_and_commented(stage: Stage, honest: dict[
     assert "### ✅ Evalward: passed" in seen.comment
     assert UNVERIFIED in seen.comment
     assert UNVERIFIED in seen.summary
-    assert "fit its cases" not in seen.comment
+    assert "match its cases" not in seen.comment
     assert parse_marker(seen.comment) == Marker("evalward", HEAD, 20, 2)
     assert "/actions/runs/20" in seen.comment
 
@@ -192,7 +192,7 @@ def test_claimed_metrics__are_not_believed(stage: Stage, honest: dict[str, Any],
     seen = stage(lie)
 
     assert "### ❌ Evalward: failed" in seen.comment
-    assert "fit its cases" in seen.comment
+    assert "match its cases" in seen.comment
     assert "pass_rate" in seen.comment
 
 
