@@ -32,7 +32,15 @@ from evalward.commands.shard_arguments import (
     add_shard_option,
     refuse_with_on,
 )
-from evalward.commands.shared_arguments import VERBOSE, add_config, add_folder, add_judging, add_patterns, add_quiet
+from evalward.commands.shared_arguments import (
+    VERBOSE,
+    VERBOSE_CHECK,
+    add_config,
+    add_folder,
+    add_judging,
+    add_patterns,
+    add_quiet,
+)
 from evalward.commands.show_arguments import add_show
 from evalward.edge import EXIT_INTERRUPTED, SCREEN, enter, taken_environment
 
@@ -139,7 +147,9 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
         "--base", metavar="COMMIT", help="measured beside the files here where that is needed; default: the baseline's"
     )
     add_judging(parser)
-    add_quiet(parser)
+    how_much = parser.add_mutually_exclusive_group()
+    how_much.add_argument("--verbose", action="store_true", help=VERBOSE_CHECK)
+    add_quiet(how_much)
 
 
 def _add_publish(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -212,6 +222,7 @@ def _check(world: World, args: argparse.Namespace) -> int:
         base=args.base,
         parts=tuple(args.parts or ()),
         plan=plan_format(args),
+        verbose=args.verbose,
     )
     return check(world, options)
 

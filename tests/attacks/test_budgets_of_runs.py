@@ -13,11 +13,12 @@ import pytest
 import yaml
 
 from evalward.config.load import load_config, parse_config
-from evalward.engine.control import Budget, Spending
+from evalward.engine.control import Spending
 from evalward.engine.plan import Plan, make_plan
 from evalward.engine.scheduler import Executed, ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.keeper.models import ModelKeeper
+from evalward.records.budget import Budget
 from evalward.records.result import NOT_RUN, Status
 from evalward.suites.scenario.spec import ScenarioSuite
 from evalward.targets import make_evaluated

@@ -147,7 +147,7 @@ def test_whatever_it_makes_of_the_command__the_bases_is_run(act: Act, change: st
     assert seen.env is not None
     assert "OTHER_KEY" not in seen.env
     assert seen.not_measured == {"bot": None}
-    assert "This pull request edits the commands of a harness, or the keys that they get." in seen.comment
+    assert "This pull request edits a harness's commands or the keys that they get." in seen.comment
 
 
 def test_a_suite_of_another_name_runs_nothing__and_the_old_one_is_not_forgotten(act: Act) -> None:
@@ -158,7 +158,7 @@ def test_a_suite_of_another_name_runs_nothing__and_the_old_one_is_not_forgotten(
     assert "OTHER_KEY" not in seen.env
     assert seen.not_measured["bot"] is None
     assert "which has no suite of this name yet; they run after the merge" in (seen.not_measured["new"] or "")
-    assert "Read them and merge them" in seen.comment
+    assert "Review and merge them" in seen.comment
     assert "maintainer can run it with the key" not in seen.comment
     assert "they run after the merge" in seen.comment
 

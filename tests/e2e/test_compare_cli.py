@@ -79,14 +79,14 @@ def test_without_a_config__it_says_which_rules_decide(checked: Path) -> None:
     code, _, err = called(checked, "compare", "--report", str(report), "--baseline", str(baseline))
     assert code == 0
     assert err == (
-        "note: there is no evalward.yml here or above; the default rules decide: bash: "
+        "note: no evalward.yml in this folder or above; the default rules decide: bash: "
         "overall_rate (goal 0.9, max_drop 0.05), pass_rate (max_drop 0.05), "
         "tool_call_success_rate (goal 0.8, max_drop 0.05)\n"
     )
     code, _, err = called(checked, "compare")
     assert code == 2
     assert err == (
-        "error: --baseline: no baseline is named, and there is no evalward.yml here or above that names one. "
+        "error: --baseline: no baseline is named, and no evalward.yml in this folder or above names one. "
         "Name the file: --baseline FILE.\n"
     )
 

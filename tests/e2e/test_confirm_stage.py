@@ -81,7 +81,7 @@ def test_failures_that_dont_repeat__pass(repo: Repo) -> None:
         f"one.{number}.json" for number in (1, 2, 3, 4)
     ]
     comment = repo.path("comment.md").read_text("utf-8")
-    assert "2 cases that failed were tried again: 6 of 6 fresh tries passed." in comment
+    assert "2 cases that failed were tried again: 6 of 6 retrials passed." in comment
     assert "Failed, but not held against this change: 2" in comment
     assert repo.report()["runs"][0]["metrics"]["pass_rate"]["value"] == pytest.approx(4 / 6)  # of the planned trials
     assert len(repo.asked()) == 2 * (6 + 6)
@@ -92,7 +92,7 @@ def test_failures_that_repeat__fail(repo: Repo) -> None:
     done = repo.run("check")
     assert done.code == 1, done.err
     assert fresh(repo) == [("one", trial, "failed") for trial in (2, 3, 4, 5)]
-    assert "one of 6 cases that always passed now fails in 4 of 4 fresh tries" in done.out
+    assert "one of 6 cases that always passed now fails in 4 of 4 retrials" in done.out
     assert (evidence(repo)["confirmed"], evidence(repo)["p"]) == (True, pytest.approx(1 / 126))
 
 
@@ -112,10 +112,28 @@ def test_budget_spent_in_the_stage__the_planned_trials_decide(repo: Repo) -> Non
     assert repo.report()["interrupted"] is None
     assert (evidence(repo)["confirmed"], evidence(repo)["p"]) == (False, pytest.approx(1 / 36))
     comment = repo.path("comment.md").read_text("utf-8")
-    assert (
-        "The fresh tries don't count: 1 of 2 failed cases has no valid fresh trial (it ended early: budget" in comment
-    )
+    assert "The retrials don't count: 1 of 2 failed cases has no valid fresh trial (it ended early: budget" in comment
     assert "The planned trials alone decide." in comment
+
+
+def test_the_planned_trials_leave_the_stage_its_part(repo: Repo) -> None:
+    repo.write(tasks=TASKS, more={**POLICY, "budget_usd": 6.1 * COST}, concurrency=1)
+    done = repo.run("check")
+    assert done.code == 3, done.err
+    assert "`budget_usd` will stop the run: $0.0045 planned, $0.0034 allowed; $0.0011 of $0.0045 are kept" in done.err
+    assert "are spent; the rest is kept for the confirm stage" in done.out
+    assert len(repo.asked()) == 2 * 5
+    assert repo.run("run").code == 0  # which nothing follows
+    assert repo.report()["interrupted"] is None
+
+
+def test_a_budget_less_the_stage_s_part_suffices(repo: Repo) -> None:
+    repo.write(tasks=TASKS, more={**POLICY, "budget_usd": 10.1 * COST}, concurrency=1)
+    moody(repo, one=99)
+    done = repo.run("check")
+    assert fresh(repo) == [("one", number, "failed") for number in (2, 3, 4, 5)], done.err
+    assert repo.report()["interrupted"] is None
+    assert repo.report()["runs"][0].get("confirm_note") is None
 
 
 @pytest.mark.parametrize("off", ["off", False])
@@ -154,12 +172,12 @@ def test_run_alone__judges_nothing_and_tries_nothing_again(repo: Repo) -> None:
 # --- the scenes of the example ----------------------------------------------------------------------------------------
 
 SCENES = {
-    "noise": (0, "passed", "pass_rate fell 5.9 pp at first: the failures didn't repeat (11 of 16 fresh tries"),
-    "regression": (1, "failed", "three of 37 cases that always passed now fail in 11 of 12 fresh tries"),
-    "open": (0, "inconclusive", "so it is no proof"),
-    "cleared": (0, "passed", "the failures didn't repeat (11 of 12 fresh tries of the 3 failed cases passed)"),
-    "convicted": (1, "failed", "three of 37 cases that passed 11 of 15 times now fail in 12 of 12 fresh tries"),
-    "thin": (0, "inconclusive", "this baseline (1 trial per case) can't convict a drop of fewer than five cases"),
+    "noise": (0, "passed", "pass_rate fell 5.9 pp at first: the failures didn't repeat (11 of 16 retrials"),
+    "regression": (1, "failed", "three of 37 cases that always passed now fail in 11 of 12 retrials"),
+    "open": (0, "inconclusive", "so it is not proof"),
+    "cleared": (0, "passed", "the failures didn't repeat (11 of 12 retrials of the 3 failed cases passed)"),
+    "convicted": (1, "failed", "three of 37 cases that passed 11 of 15 times now fail in 12 of 12 retrials"),
+    "thin": (0, "inconclusive", "this baseline (1 trial per case) can't prove a drop of fewer than five cases"),
     "outage": (3, "could not be judged", "7 of 37 trials ended in an error (18.9 %)"),
     "upgrade": (1, "failed", "cost per case $0.0020 → $0.0060 (+200 %) · time per case unknown"),
 }

@@ -25,7 +25,7 @@ MODULES = "node_modules"
 LEFT_BY_RUNS = shutil.ignore_patterns("evalward-out", "logs", "results", MODULES, "__pycache__", ".deepeval")
 COMMANDS = re.compile(r"^    (run|rerun): .*\n", re.MULTILINE)
 FRESH = {1: ("1 case that failed was", 4), 2: ("2 cases that failed were", 6)}
-"""What is said of so many broken cases, and the fresh tries that they get."""
+"""What is said of so many broken cases, and the retrials that they get."""
 RESULTS = re.compile(r"^    results: .*$", re.MULTILINE)
 
 
@@ -129,6 +129,6 @@ def test_the_harness_runs_and_runs_again_what_failed(example: Example, tmp_path:
     code, said = check(folder, path)
     assert code == 1, said
     assert all(f"✗ {case} (" in said for case in example.broken)
-    assert "confirmed by fresh tries" in said
+    assert "confirmed by retrials" in said
     failed, fresh = FRESH[len(example.broken)]
-    assert f"{failed} tried again: 0 of {fresh} fresh tries passed" in said
+    assert f"{failed} tried again: 0 of {fresh} retrials passed" in said

@@ -204,7 +204,7 @@ def test_page__of_a_part(evalward: Call, repo: Path) -> None:
     ("words", "says"),
     [
         ([], "there is no history"),
-        (["--repository", "javascript:alert(1)"], "is no address of a repository"),
+        (["--repository", "javascript:alert(1)"], "is not a repository's address"),
         (["--config", "none.yml"], "there is no such file"),
         (["--profile", "release"], "a profile is part of a configuration"),
         (["--branch", "nothing"], "there is no history"),

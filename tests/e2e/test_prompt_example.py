@@ -59,7 +59,7 @@ def test_a_prompt_that_only_a_replay_looked_at__is_not_passed(tmp_path: Path) ->
     assert code == 0, said
     judgement = json.loads((tmp_path / "out" / "judgement.json").read_text("utf-8"))
     assert judgement["verdict"]["outcome"] == "inconclusive"
-    assert "the prompt support-reply of prompts changed, and a replay does not measure that" in said
+    assert "the prompt support-reply of prompts changed, and a replay can't measure that" in said
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "<del>promise nothing</del>" in page
     assert "<ins>reassure people</ins>" in page

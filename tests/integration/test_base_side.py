@@ -230,7 +230,7 @@ def test_commit_that_the_baseline_is_of__or_the_one_that_is_named(tmp_path: Path
     gone, side = base_of_baseline(tree, loaded, known("c" * 40), None)
     why = "the commit of the baseline, cccccccccccc, is not in the repository here; fetch it"
     assert (gone, side.why_not) == (None, why)
-    assert "doesn't say of which commit" in str(base_of_baseline(tree, loaded, known(None), None)[1].why_not)
+    assert "doesn't say which commit it is from" in str(base_of_baseline(tree, loaded, known(None), None)[1].why_not)
     for name in ("nothing", ""):  # an empty variable of a script names no commit, and isn't left out
         with pytest.raises(InputError, match=f"there is no commit '{name}' here"):
             base_of_baseline(tree, loaded, known(sides.base), name)

@@ -140,6 +140,6 @@ def test_without_a_config__files_can_be_compared(tmp_path: Path, monkeypatch: py
         refused(tmp_path) == "HEAD: there is no commit to compare with. Name two files: evalward baseline diff OLD NEW."
     )
     assert refused(tmp_path, "old.json") == (
-        "baseline diff: there is no evalward.yml here or above that names the baseline. "
+        "baseline diff: no evalward.yml in this folder or above names the baseline. "
         "Name two files: evalward baseline diff OLD NEW."
     )

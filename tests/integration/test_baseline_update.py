@@ -69,8 +69,8 @@ def test_update__what_is_below_a_floor_can_be_accepted_and_will_still_fail(tmp_p
     assert update(tmp_path, failing(0))[0] == 0
     code, said = update(tmp_path, failing(6), "--accept", "it has to be")
     assert code == 0
-    assert "warning: the check will still fail by its limit, whatever the baseline: " in said
-    assert "pass_rate" in said.split("whatever the baseline: ")[1]
+    assert "warning: the check will still fail by its limit, with any baseline: " in said
+    assert "pass_rate" in said.split("with any baseline: ")[1]
 
 
 def test_update__the_first_baseline_below_a_floor_is_written_with_the_warning(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_update__a_doubt_that_can_not_be_pooled_is_refused_until_somebody_means_
     code, said = update(tmp_path, failing(2), random=True, system="another")
     assert (code, (tmp_path / "base.json").read_bytes()) == (1, before)
     assert "not updated, because a drop is in doubt" in said
-    assert "on purpose: --replace" in said
+    assert "accept it as it is: --replace" in said
     assert update(tmp_path, failing(2), "--replace", random=True, system="another")[0] == 0
     assert (tmp_path / "base.json").read_bytes() != before
 

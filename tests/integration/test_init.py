@@ -92,7 +92,7 @@ def test_answers_are_taken_and_wrong_ones_asked_for_again(tmp_path: Path) -> Non
     assert "--model openai/gpt-5.5 " in suite["run"]
     assert not (tmp_path / ".github").exists()
     assert "  Write PROVIDER/NAME, such as anthropic/claude-haiku-4-5, or none." in said
-    assert "  1  promptfoo: promptfooconfig.yaml\n  2  inspect: evals/bot.py\n  3  three shell tasks" in said
+    assert "  1  promptfoo: promptfooconfig.yaml\n  2  inspect: evals/bot.py\n  3  three example shell tasks" in said
     assert "  A number from 1 to 3." in said
     assert "  Write yes or no." in said
     assert said.count(" [") <= 2 * 5
@@ -117,7 +117,7 @@ def test_where_nobody_can_answer_it_is_said(tmp_path: Path) -> None:
     out = StringIO()
     world = World(out, out, lambda: "", {}, tmp_path)
     assert init(world, None) == 0
-    assert "Standard input is no terminal, so nothing is asked and the defaults are taken" in out.getvalue()
+    assert "Standard input is not a terminal, so the defaults are used" in out.getvalue()
 
 
 def test_an_interrupted_question_has_written_nothing(tmp_path: Path) -> None:
@@ -215,5 +215,5 @@ def test_what_there_is_no_suite_for_is_said_in_a_line(tmp_path: Path) -> None:
     write_files(tmp_path, {"AGENTS.md": b"", ".mcp.json": b"{}", "skills/a/SKILL.md": b""})
     _, said = begun(tmp_path)
     assert "found     AGENTS.md: `evalward guidance` compares two versions of it" in said
-    assert "found     an MCP server and skills: there is no kind of suite for them yet" in said
+    assert "found     an MCP server and skills: no kind of suite evaluates them yet" in said
     assert config(tmp_path)["suites"][0]["name"] == "shell"

@@ -36,7 +36,7 @@ def context(**changes: object) -> PageContext:
         "report_path": "evalward-out/report.json",
         "command": f"evalward check --suite {SUITE} --target {TARGET}",
         "accept": Accepting(
-            "This makes what was measured the baseline. Commit `.evalward/baseline.json` with the change.",
+            "This makes these results the baseline. Commit `.evalward/baseline.json` with the change.",
             "evalward baseline update --report evalward-out/report.json --keep --accept intended",
             "/evalward accept intended",
         ),

@@ -51,8 +51,8 @@ from evalward.render.escape import md_code, md_prose, one_line
 from evalward.render.sentences import headline
 
 NO_REQUEST = (
-    "This event accepts nothing: it isn't a new comment on a pull request with a line `/evalward accept REASON`. "
-    "In code, quotes, HTML comments and behind other HTML it doesn't count."
+    "Nothing to accept: this event is not a new comment on a pull request with a line `/evalward accept REASON`. "
+    "Text in code, quotes, HTML comments or after other HTML doesn't count."
 )
 
 
@@ -107,7 +107,7 @@ def label_case(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> tuple[Acc
     """
     request = read_label(read_payload(surfaces.runner.event_path)) if plan.event == "pull_request" else None
     if request is None:
-        note = f"This event accepts nothing: only the label {LABEL!r} on a pull request does."
+        note = f"Nothing to accept in this event: only the label {LABEL!r} on a pull request does."
         surfaces.tell(Annotation("notice", note, title="Evalward").command())
         return None, EXIT_OK
     case = AcceptContext(surfaces, RepositoryWriter(client, plan.repository), request)
@@ -141,12 +141,12 @@ def _decided(case: AcceptContext, measured: ReportToAccept | None) -> tuple[int,
         return _refuse(case, f"The report can't become a baseline: {problems}"), ""
     except GitHubError as error:
         case.surfaces.tell(Annotation("error", str(error), title="Evalward").command())
-        _answer(case, "-1", f"Not accepted, as GitHub could not be asked or refused: {md_prose(str(error))}")
+        _answer(case, "-1", f"Not accepted, because GitHub could not be reached or refused: {md_prose(str(error))}")
         return EXIT_UNJUDGED, ""
     except Exception as error:  # whatever an artifact makes of us: who asked gets an answer
         message = internal_error(error)
         case.surfaces.tell(Annotation("error", message, title="Evalward").command())
-        _answer(case, "-1", f"Not accepted, as the report could not be judged: {md_prose(message)}")
+        _answer(case, "-1", f"Not accepted, because the report could not be judged: {md_prose(message)}")
         return EXIT_UNJUDGED, ""
 
 
@@ -174,7 +174,7 @@ def _found(case: AcceptContext, pull: OpenPull) -> ReportToAccept:
     data = _given(case, evidence.digest) or fetch_report(repository, evidence, settings.artifact)
     report, mismatches = recomputed(parse_report(data), of_base=True)
     if mismatches:
-        raise AcceptRefusedError(f"The report's numbers don't fit its cases: {md_prose('; '.join(mismatches[:3]))}")
+        raise AcceptRefusedError(f"The report's numbers don't match its cases: {md_prose('; '.join(mismatches[:3]))}")
     return ReportToAccept(report, evidence.digest, verified=False)
 
 
@@ -185,7 +185,7 @@ def _given(case: AcceptContext, digest: str) -> bytes | None:
         return None
     data = read_bytes(case.surfaces.folder / Path(name), "report", "Download it first.")
     if digest_of(data) != digest:
-        raise AcceptRefusedError(f"The report {md_code(name)} is not the one that the comment shows.")
+        raise AcceptRefusedError(f"The report {md_code(name)} is not the one in the comment.")
     return data
 
 
@@ -193,7 +193,7 @@ def _accept(case: AcceptContext, pull: OpenPull, side: SideRules, path: str, fou
     request, settings = case.request, case.surfaces.settings
     refused = decide_report(found.report, side.baseline, side.policy).verdict
     if refused.outcome is Outcome.ERROR:
-        raise AcceptRefusedError(f"What was measured can't be judged: {md_prose(headline(refused))}")
+        raise AcceptRefusedError(f"These results can't be judged: {md_prose(headline(refused))}")
     acceptance = Acceptance(
         at=case.surfaces.world.now(),
         commit=pull.head.sha,
@@ -213,7 +213,7 @@ def _accept(case: AcceptContext, pull: OpenPull, side: SideRules, path: str, fou
         dry_run=settings.dry_run,
     )
     if done.action == "unchanged":
-        raise AcceptRefusedError("There is nothing to accept: the baseline on this branch says the same already.")
+        raise AcceptRefusedError("Nothing to accept: the baseline on this branch already says the same.")
     verdict = decide_report(found.report, read_baseline(done.new or "", path), side.policy).verdict
     text = _acceptance_text(acceptance, done, verdict)
     if done.action == "would_commit":

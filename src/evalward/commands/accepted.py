@@ -75,6 +75,6 @@ def find_accepted(
         word = find_word(RepositoryWriter(client, plan.repository), number, content)
         return Honoured(read_baseline(content, path), word) if word else None
     except (GitHubError, InputError) as error:
-        message = f"Whether the baseline on this branch was accepted could not be told: {error}"
+        message = f"Whether the baseline on this branch was accepted could not be determined: {error}"
         surfaces.tell(Annotation("notice", message, title="Evalward").command())
         return None

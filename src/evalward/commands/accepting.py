@@ -34,12 +34,12 @@ def at_hand(update: UpdateCommand, file: str, report: Report, judging: Criteria,
     command = update.text(verdict)
     commit = f"Commit {quoted(file)} with the change."
     if verdict.outcome is Outcome.PASS:
-        return Accepting(f"This makes what was measured the baseline. {commit}", command)
+        return Accepting(f"This makes these results the baseline. {commit}", command)
     then, possible = prospect(report, judging, judgement.comparison)
     if not possible:
         return Accepting(then)
     own = f" Write your own reason for {quoted(REASON)}." if verdict.outcome is Outcome.FAIL else ""
-    return Accepting(f"This makes what was measured the baseline.{own} {commit} The check then says: {then}", command)
+    return Accepting(f"This makes these results the baseline.{own} {commit} The check then says: {then}", command)
 
 
 def in_ci(
@@ -57,14 +57,14 @@ def in_ci(
         return Accepting()
     command = downloaded(settings, runner, verdict)
     if verdict.outcome is Outcome.PASS or plan.pull_number is None:
-        return Accepting("This makes what was measured the baseline; commit it.", command)
+        return Accepting("This makes these results the baseline; commit it.", command)
     then, possible = prospect(report, judging, judgement.comparison)
     if not possible:
         return Accepting(then)
     if plan.fork:
         return Accepting(
-            "Only a branch of this repository can be accepted: take this one into it, and open the pull request from "
-            f"there. By hand, this makes what was measured the baseline; the check then says: {then}",
+            "Only a branch of this repository can be accepted: push this one to it, and open the pull request from "
+            f"there. By hand, this makes these results the baseline; the check then says: {then}",
             command,
         )
     after = _after(settings.status_against(plan.base_ref), then)
@@ -81,8 +81,8 @@ def of_fork(settings: ActionInputs, runner: RunnerEnvironment, verdict: Verdict)
     if verdict.outcome is Outcome.ERROR:
         return Accepting()
     text = (
-        "Only a branch of this repository can be accepted: take this one into it, and open the pull request from "
-        "there. By hand, this makes what was measured the baseline:"
+        "Only a branch of this repository can be accepted: push this one to it, and open the pull request from "
+        "there. By hand, this makes these results the baseline:"
     )
     return Accepting(text, downloaded(settings, runner, verdict))
 

@@ -16,7 +16,7 @@ from evalward.records.policy import Policy
 from evalward.records.problem import InputError
 
 SHALLOW = (
-    "The clone is shallow, so it doesn't say which release was the last: slow losses are measured against the oldest "
+    "The clone is shallow, so the last release is unknown: slow losses are measured against the oldest "
     "runs of the history. Check out with `fetch-depth: 0` to measure them against the release."
 )
 
@@ -52,7 +52,7 @@ def find_anchor(tree: GitTree, request: Anchoring) -> tuple[Anchor | None, list[
     try:
         baseline = _committed(tree, sha, request.paths, tag)
     except (InputError, GitHubError) as error:
-        return plain, [f"The baseline of {tag} can't be read, so it is no anchor: {error}"]
+        return plain, [f"The baseline of {tag} can't be read, so it can't be the anchor: {error}"]
     if baseline is None:
         return plain, [f"`anchor: {tag}`: there is no baseline at that tag."] if named else []
     return Anchor(request.branch, tag, baseline, request.blocks), []

@@ -19,6 +19,7 @@ from pydantic import ValidationError
 from evalward.engine.store import artifacts_path, trial_path
 from evalward.keeper.outputs import BESIDE
 from evalward.records.metric import EPSILON, CategorySummary, Metric
+from evalward.records.model_words import in_words
 from evalward.records.problem import InputError, wrong
 from evalward.records.report import REPORT_FILE, REPORT_SCHEMA, Beside, Report, Run
 from evalward.records.result import Result
@@ -48,8 +49,8 @@ def parse_report(data: bytes) -> Report:
         _known_schema(json.loads(data, parse_int=_int, parse_float=_float, parse_constant=_constant))
         report = Report.model_validate_json(data, strict=True)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        raise _refused(first["msg"], ".".join(map(str, first["loc"]))[:MAX_NAME]) from None
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise _refused(in_words(first)[0], ".".join(map(str, first["loc"]))[:MAX_NAME]) from None
     except (ValueError, RecursionError) as error:
         raise _refused(f"not a report: {str(error)[:MAX_NAME]}") from None
     _bounded(report)
@@ -101,7 +102,7 @@ def artifact_bytes(folder: Path) -> bytes:
 def _regular(handle: int) -> bytes:
     """The first bytes of a regular file, at most one more than the limit."""
     if not stat.S_ISREG(os.fstat(handle).st_mode):  # before Python opens it: that refuses folders in its own way
-        raise wrong(REPORT_FILE, "is no regular file in the artifact", REMEDY)
+        raise wrong(REPORT_FILE, "is not a regular file in the artifact", REMEDY)
     with os.fdopen(handle, "rb", closefd=False) as file:
         return file.read(MAX_REPORT_BYTES + 1)
 
@@ -132,7 +133,7 @@ def _bounded_number(number: float) -> None:
 
 
 def _constant(text: str) -> None:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def _refused(message: str, field: str = "") -> InputError:
@@ -196,7 +197,7 @@ def _measured(run: Run, mismatches: list[str], shelf: str = "") -> Run:
     run = _with_paths(run, shelf)
     if run.not_measured is not None or run.kind not in kinds():
         if run.not_measured is None:
-            mismatches.append(f"{run.name}: its metrics are left out, as its kind {run.kind!r} is not known here")
+            mismatches.append(f"{run.name}: its metrics are left out, because its kind {run.kind!r} is not known here")
         return run.model_copy(update={"metrics": {}, "categories": {}, "findings": []})
     kind = kind_named(run.kind)
     found = kind.measure(run.cases)

@@ -149,10 +149,10 @@ def _clean_reason(text: str | None) -> str | None:
         return None
     reason = one_line(text)
     if not reason:
-        raise wrong("--accept", "there is no reason", "Say in a sentence why the drop is right.")
+        raise wrong("--accept", "the reason is missing", "Say in a sentence why the drop is acceptable.")
     if len(reason) > LONGEST_REASON:
         message = f"the reason has {len(reason)} characters, at most {LONGEST_REASON} may"
-        raise wrong("--accept", message, "Say it shorter, and link to the rest.")
+        raise wrong("--accept", message, "Shorten it and link to the rest.")
     return reason
 
 
@@ -170,22 +170,22 @@ def _judged(report: Report, previous: Baseline | None, policy: Policy, file: str
 
 def _refuse(world: World, path: Path, judged: GateFindings) -> int:
     if judged.outcome is Outcome.ERROR:
-        world.show(f"{path}: not updated, because what was measured can't be judged:")
+        world.show(f"{path}: not updated, because these results can't be judged:")
     else:
-        world.show(f"{path}: not updated, because the gate fails for what was measured:")
+        world.show(f"{path}: not updated, because the gate fails on these results:")
     for reason in judged.blocking:
         world.show(_harmless(f"  ✗ {message(reason)}"))
     if judged.outcome is Outcome.ERROR:
         return EXIT_UNJUDGED
-    world.show('Mend that and run it again; or take it on purpose, with --accept "why it is right".')
+    world.show('Fix that and run it again; or accept the drop with --accept "why it is right".')
     return EXIT_FAILED
 
 
 def _refuse_doubt(world: World, path: Path, judged: GateFindings) -> int:
-    world.show(f"{path}: not updated, because a drop is in doubt, and its trials can't stand beside the old ones:")
+    world.show(f"{path}: not updated, because a drop is in doubt, and its trials can't be pooled with the old ones:")
     for reason in judged.unsure:
         world.show(_harmless(f"  ? {message(reason)}"))
-    world.show("More trials settle it (`evalward run --trials 5`). To take it as it is, on purpose: --replace.")
+    world.show("More trials settle it (`evalward run --trials 5`). To accept it as it is: --replace.")
     return EXIT_FAILED
 
 
@@ -208,11 +208,11 @@ def what_failed(reasons: Sequence[Reason]) -> list[str]:
 
 def _warn(world: World, made: Baseline, judged: GateFindings, options: UpdateOptions) -> None:
     for reason in judged.limits:
-        _tell(world, f"warning: the check will still fail by its limit, whatever the baseline: {message(reason)}")
+        _tell(world, f"warning: the check will still fail by its limit, with any baseline: {message(reason)}")
     for reason in judged.unsure:
         _tell(world, f"warning: it looks worse, though chance can't be excluded: {message(reason)}")
     if options.accept and not judged.blocking:
-        world.say("warning: nothing had to be accepted: the reason is not written down.")
+        world.say("warning: nothing had to be accepted, so the reason is not recorded.")
     for few in filter(None, map(few_trials, made.runs)):
         _tell(world, f"warning: {says(few)}.")
 

@@ -24,12 +24,12 @@ def add_baseline(commands: Commands[argparse.ArgumentParser], command: AddComman
 
 
 def _add_diff(actions: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
-    summary = "show what is different between two baselines: files, or revisions of git"
+    summary = "show the differences between two baselines: files or git revisions"
     differ = command(actions, "diff", summary, _diff)
-    help_text = "a file, or a branch, tag or commit of git; default: HEAD"
+    help_text = "a file, or a git branch, tag or commit; default: HEAD"
     differ.add_argument("old", nargs="?", metavar="OLD", help=help_text)
     differ.add_argument("new", nargs="?", metavar="NEW", help="the same; default: the baseline in the working tree")
-    add_config(differ, what="names the baseline")
+    add_config(differ, what="config that names the baseline")
     add_profile(differ)
     forms = ("terminal", "markdown", "json")
     differ.add_argument("--format", choices=forms, default="terminal", help="default: terminal")
@@ -51,20 +51,20 @@ def _add_update(actions: Commands[argparse.ArgumentParser], command: AddCommand,
     how.add_argument(
         "--replace",
         action="store_true",
-        help="use the report's trials instead of the baseline's: the default; with this also where a drop is in doubt",
+        help="use the report's trials instead of the baseline's (the default), even if a drop is in doubt",
     )
     how.add_argument("--pool", action="store_true", help="add the report's trials to the baseline's")
     how.add_argument(
         "--keep",
         action="store_true",
-        help="add all trials, fresh ones too; only cases that changed lose their earlier ones (default with --accept)",
+        help="add all trials, retrials too; only cases that changed lose their earlier trials (default with --accept)",
     )
     action.add_argument("--accept", metavar="REASON", help="accept a drop; the reason is written into the baseline")
     action.add_argument("--dry-run", action="store_true", help="show what would change, write nothing")
 
 
 def _options(action: argparse.ArgumentParser) -> None:
-    add_config(action, what="names the baseline")
+    add_config(action, what="config that names the baseline")
     action.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
     add_profile(action)
 

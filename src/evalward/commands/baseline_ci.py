@@ -35,7 +35,7 @@ _MOST_ROWS = 30
 _MOST_NOTES = 10
 _LONGEST_NOTE = 300  # characters
 
-OLDER = "The baseline was measured later than this report, so it stays"
+OLDER = "The baseline is newer than this report, so it stays"
 DOUBTED = (
     "**In doubt:** it looks worse, and chance can't be excluded. Merging this makes it what later changes are compared "
     "with; more trials (`trials: 5`) settle the doubt."
@@ -48,7 +48,7 @@ class BlockedError(Exception):
     def __init__(self, verdict: Verdict) -> None:
         self.verdict = verdict
         super().__init__(
-            f"The baseline is not updated: {headline(verdict).rstrip('.')}. Mend that, or have a maintainer accept it "
+            f"The baseline is not updated: {headline(verdict).rstrip('.')}. Fix that, or have a maintainer accept it "
             "in a pull request (`baseline-to: pull-request`, or `/evalward accept`)."
         )
 
@@ -176,7 +176,7 @@ def _propose(repository: RepositoryWriter, update: UpdateRequest) -> UpdateMessa
     if done.action == "unchanged":
         return UpdateMessage(f"{update.path} on {update.branch}: no change.", "The baseline needs no update.")
     if done.action == "closed":
-        return UpdateMessage(f"{number}: closed, the base needs no update any more.", f"{number} closed.", done.url)
+        return UpdateMessage(f"{number}: closed: the base no longer needs an update.", f"{number} closed.", done.url)
     table = "" if done.new is None else change_markdown(done.old, done.new)
     if done.action.startswith("would_"):
         verb = done.action.removeprefix("would_")
@@ -224,7 +224,7 @@ def _body(update: UpdateRequest, old: str | None, new: str) -> str:
         *([DOUBTED] if doubted(verdict) else []),
         change_markdown(old, new),
         f"Kept current by Evalward: {update.run_url}" if update.run_url else "Kept current by Evalward.",
-        "The branch is written anew by every run: commits of others on it stop that.",
+        "Every run rewrites this branch, unless somebody else has committed to it.",
     ]
     return "\n\n".join(lines) + "\n"
 
@@ -271,4 +271,4 @@ def repository_baseline(settings: ActionInputs, tree: GitTree, from_config: str)
 def needs_token(token: str) -> None:
     """Raises `GitHubError` when there is none: nothing can be written then."""
     if not token:
-        raise GitHubError(None, "There is no token to write the baseline with.", "Pass `github-token`.")
+        raise GitHubError(None, "No token to write the baseline with.", "Pass `github-token`.")

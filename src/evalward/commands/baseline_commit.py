@@ -39,7 +39,7 @@ def commit_report(world: World, options: CommitOptions) -> int:
     branch = options.branch or branch_of(world.env)
     name = world.env.get("GITHUB_REPOSITORY", "")
     if branch is None:
-        raise wrong("--branch", "there is no branch to write to", "Name it; GITHUB_REF names none.")
+        raise wrong("--branch", "there is no branch to write to", "Name one: GITHUB_REF has none.")
     if name.count("/") != 1:
         raise wrong("environment", "GITHUB_REPOSITORY is not set", "Set it to owner/name.")
     if not BRANCH.fullmatch(options.pull_branch):

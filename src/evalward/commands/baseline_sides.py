@@ -81,7 +81,7 @@ class BaselineSides:
     @property
     def _config(self) -> LoadedConfig:
         if self.loaded is None:
-            message = "there is no evalward.yml here or above that names the baseline"
+            message = "no evalward.yml in this folder or above names the baseline"
             raise wrong("baseline diff", message, "Name two files: evalward baseline diff OLD NEW.")
         return self.loaded
 

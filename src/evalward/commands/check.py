@@ -84,7 +84,7 @@ class _CheckOrdered:
     @property
     def basis(self) -> PlanBasis:
         """What its plan is made from."""
-        return PlanBasis(self.loaded, self.judging.baseline, self.judging.policy)
+        return PlanBasis(self.loaded, self.judging.baseline, self.judging.policy, confirms=self.order.confirms)
 
 
 def check(world: World, options: CheckOptions) -> int:
@@ -130,7 +130,7 @@ def _display(found: CheckRun, written: Sequence[str]) -> Display:
     world, options = found.world, found.options
     again = check_failed(options) if failed_in(found.report) else ""
     ending = Closing(again, files_line(options.output, written))
-    return display_of(world, world.out, accepting=True, ending=ending)
+    return display_of(world, world.out, verbose=options.verbose, accepting=True, ending=ending)
 
 
 def checked(world: World, runner: RunnerSession, options: CheckOptions) -> CheckRun:
@@ -148,7 +148,7 @@ def checked(world: World, runner: RunnerSession, options: CheckOptions) -> Check
         base=asked.base,
         suites=options.selection.suites,
     )
-    services.planned = announcing(world, asked.basis)
+    services.planned, services.confirms = announcing(world, asked.basis), asked.order.confirms
     report = measured(runner, _with_parts(asked, runner, services), services)
     history = history_of(world, loaded.config.history, lambda name: runner.read(name, limit=MAX_FILE_BYTES))
     anchor, notes = anchor_of_config(asked.tree, loaded, judging.policy, profile=options.profile)
@@ -189,10 +189,15 @@ def _ordered(world: World, runner: RunnerSession, options: CheckOptions) -> _Che
     if options.versioned:
         base, side = base_of_baseline(tree, loaded, baseline, options.base)
     side = side.model_copy(update={"suites": policy.with_base})
+    judging = Criteria(baseline, policy)
     order = MeasureOrder(
-        chosen=chosen_of(options.selection), resume=options.resume, base=side, versioned=options.versioned
+        chosen=chosen_of(options.selection),
+        resume=options.resume,
+        base=side,
+        confirms=judging.confirms and not options.parts,  # the shards have kept a share already
+        versioned=options.versioned,
     )
-    return _CheckOrdered(world, options, loaded, Criteria(baseline, policy), tree, base, order)
+    return _CheckOrdered(world, options, loaded, judging, tree, base, order)
 
 
 def find_baseline(runner: RunnerSession, loaded: LoadedConfig, options: CheckOptions) -> Baseline | None:

@@ -24,7 +24,7 @@ def add_baseline_commit(actions: Commands[argparse.ArgumentParser], command: Add
     """`evalward baseline commit`."""
     parser = command(actions, "commit", "commit the baseline through GitHub's API, or propose it", _baseline_commit)
     parser.set_defaults(keys=True)
-    add_config(parser, what="names the baseline")
+    add_config(parser, what="config that names the baseline")
     parser.add_argument("--report", type=Path, required=True, metavar="REPORT", help=REPORT)
     parser.add_argument("--to", choices=("push", "pull-request"), required=True, help="a commit, or a pull request")
     how = parser.add_mutually_exclusive_group()

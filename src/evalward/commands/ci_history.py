@@ -79,8 +79,12 @@ def _refuse_measured(repository: RepositoryWriter, keeping: HistoryRequest) -> N
     head = repository.branch_head(keeping.branch)
     own = keeping.branch == keeping.measured
     if own or (head is not None and read_text(repository, head, keeping.config) is not None):
-        why = "is the branch that is measured" if own else f"holds {keeping.config}, so it is no branch for data alone"
-        raise wrong("history.branch", f"{keeping.branch!r} {why}", "Name a branch that doesn't exist: it is made.")
+        why = (
+            "is the branch that is measured" if own else f"holds {keeping.config}, so it is not a branch for data only"
+        )
+        raise wrong(
+            "history.branch", f"{keeping.branch!r} {why}", "Name a branch that doesn't exist yet: it will be created."
+        )
 
 
 def _made(repository: RepositoryWriter, branch: str, text: str, message: str) -> bool:

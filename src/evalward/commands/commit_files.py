@@ -54,7 +54,7 @@ def base_of_baseline(
     """
     revision = named if named is not None else baseline.provenance.commit if baseline else None
     if revision is None:
-        what = "the baseline doesn't say of which commit it is" if baseline else "there is no baseline"
+        what = "the baseline doesn't say which commit it is from" if baseline else "there is no baseline"
         return None, BaseSide(why_not=f"{what}; name a commit with --base")
     sha, prefix = tree.resolve(revision) if revision else None, tree.prefix()
     if sha is None or prefix is None:

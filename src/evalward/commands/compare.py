@@ -38,7 +38,7 @@ def compare_files(world: World, options: CompareOptions) -> int:
     report, baseline = _both_sides(world, options, file)
     judgement = decide_report(report, baseline, policy, *_past(world, loaded, policy, options.profile))
     if loaded is None:
-        world.note(f"note: there is no evalward.yml here or above; {_by_default(report)}")
+        world.note(f"note: no evalward.yml in this folder or above; {_by_default(report)}")
     config = str(options.config) if options.config else None
     named = str(options.baseline) if options.baseline else None
     update = UpdateCommand(str(options.report), config, named, options.profile)
@@ -51,7 +51,7 @@ def compare_files(world: World, options: CompareOptions) -> int:
         accept=at_hand(update, str(file), report, Criteria(baseline, policy), judgement),
         unprotected=baseline is None,
     )
-    display = display_of(world, None if options.output else world.out)
+    display = display_of(world, None if options.output else world.out, verbose=options.verbose)
     sources = sources_of(report, baseline, options.report.parent, world.redaction)
     shown = ShownJudgement(judgement, context, display, sources)
     emit_as(world, options.format, shown, options.output)
@@ -65,7 +65,7 @@ def _baseline_file(options: CompareOptions, loaded: LoadedConfig | None) -> Path
     if options.baseline is not None:
         return options.baseline
     if loaded is None:
-        message = "no baseline is named, and there is no evalward.yml here or above that names one"
+        message = "no baseline is named, and no evalward.yml in this folder or above names one"
         raise wrong("--baseline", message, "Name the file: --baseline FILE.")
     folder = options.config.parent if options.config else Path()
     return folder / loaded.config.baseline_for(None, options.profile)
@@ -115,7 +115,7 @@ def _both_sides(world: World, options: CompareOptions, file: Path) -> tuple[Repo
 
         how = foreign.ForeignOptions(scores=options.scores)
     elif options.scores:
-        raise wrong("--score", "both files say by themselves what passed", "Leave --score out.")
+        raise wrong("--score", "--score is for other harnesses' files", "Leave --score out.")
     if ours[0]:
         report = remeasured(read_report(options.report), str(options.report))
     else:

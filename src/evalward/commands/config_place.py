@@ -39,5 +39,5 @@ def _both(folder: Path) -> Exception:
     from evalward.records.problem import wrong  # noqa: PLC0415 - only a mistake pays for it
 
     where = str(folder / CONFIG_NAMES[0])
-    message = f"{CONFIG_NAMES[1]} is there, too, and only one of them can hold"
-    return wrong(where, message, "Remove one of them, or name the one that is meant with --config.")
+    message = f"{CONFIG_NAMES[1]} exists too, and only one can be used"
+    return wrong(where, message, "Remove one, or choose one with --config.")

@@ -28,7 +28,7 @@ def edits_of(sides: BaseAndHead, report: Report, protected: ProtectedChanges) ->
     sentences = list(_sentences(sides, report))
     if protected.files:
         count = len(protected.files)
-        sentences.append(f"{count} protected file{'' if count == 1 else 's'} changed: look at what judges this change.")
+        sentences.append(f"{count} protected file{'' if count == 1 else 's'} changed: review what judges this change.")
     if protected.note:
         sentences.append(protected.note)
     files = [f"{change.kind} `{change.path.replace('`', chr(39))}`" for change in protected.files]
@@ -40,18 +40,18 @@ def _sentences(sides: BaseAndHead, report: Report) -> Iterator[str]:
     if sides.note:
         yield sides.note
     if sides.providers_edited:
-        yield "This pull request edits providers or budgets. The base's are used: keys go only where it says."
+        yield "This pull request edits providers or budgets. Those of the base are used: keys go only where it says."
     if sides.judge_edited and not sides.unprotected:
-        yield "This pull request edits the judge. The base's judges, and so do its rubrics."
+        yield "This pull request edits the judge. The base's judge and rubrics are used."
     if sides.commands_edited:
-        yield "This pull request edits the commands of a harness, or the keys that they get. Those of the base are run."
+        yield "This pull request edits a harness's commands or the keys that they get. Those of the base are used."
     edited = [word for word, yes in (("policy", sides.policy_edited), ("baseline", sides.baseline_edited)) if yes]
     if not edited or sides.unprotected:
         return
     own = decide_report(report, sides.head.baseline, sides.head.policy).verdict
     yield (
         f"This pull request edits its {' and its '.join(edited)}. It is judged by the base's; "
-        f"by its own the verdict would be: {own.outcome} ({headline(own)})."
+        f"with its own the verdict would be: {own.outcome} ({headline(own)})."
     )
 
 

@@ -43,7 +43,7 @@ def write_outputs(
     for form in formats:
         file = writer_of(form, shown).file
         if file is None:
-            raise wrong(f"format {form}", "it has no file in the output folder", "Write it with --output.")
+            raise wrong(f"format {form}", "check writes no file in this format", "Write it with --output.")
         texts[file] = text_of(form, shown)
         folder.write(file, clean(texts[file]))
     return texts

@@ -26,7 +26,7 @@ from evalward.suites.external.results import KeepTrial, Reading, read_results
 
 AUTO = "auto"
 """Stands for the format that the content of the files tells."""
-UNDATED = "the files don't tell when their results were made: the date is that of the import"
+UNDATED = "the files have no date of their results, so the date is that of the import"
 
 
 @dataclass(frozen=True)

@@ -18,14 +18,14 @@ def add_help(commands: Commands[argparse.ArgumentParser], command: AddCommand, t
     """`evalward help`. `top` is the parser of all commands."""
     parser = command(commands, "help", "show what a command does, with its options and examples", _help)
     parser.set_defaults(top=top)
-    parser.add_argument("words", nargs="*", metavar="COMMAND", help="as it is typed: `baseline update`; none: all")
+    parser.add_argument("words", nargs="*", metavar="COMMAND", help="a command, such as `baseline update`; none: all")
 
 
 def add_completion(commands: Commands[argparse.ArgumentParser], command: AddCommand, top: CommandParser) -> None:
     """`evalward completion`. `top` is the parser of all commands."""
-    parser = command(commands, "completion", "print the script that completes our commands in a shell", _completion)
+    parser = command(commands, "completion", "print a shell's completion script for Evalward", _completion)
     parser.set_defaults(top=top)
-    parser.add_argument("shell", choices=SHELLS, help="the shell that reads the script")
+    parser.add_argument("shell", choices=SHELLS, help="the shell that the script is for")
 
 
 def _help(world: World, args: argparse.Namespace) -> int:

@@ -34,11 +34,11 @@ def add_history(commands: Commands[argparse.ArgumentParser], command: AddCommand
         metavar="FILE",
         help="judgement.json, or its folder: adds the verdict and its rules' metrics",
     )
-    append.add_argument("--ref", metavar="NAME", help="the branch that was measured; default: GITHUB_REF_NAME")
+    append.add_argument("--ref", metavar="NAME", help="the measured branch; default: GITHUB_REF_NAME")
     show = command(actions, "show", "show trends, flaky and failing cases", _history_show)
     add_patterns(show, "suite", "target", "metric")
-    show.add_argument("--baseline", type=Path, metavar="FILE", help="its trials count for the flaky cases too")
-    level = "a release's baseline, whose level is drawn; default: the oldest runs"
+    show.add_argument("--baseline", type=Path, metavar="FILE", help="its trials also count for the flaky cases")
+    level = "a release's baseline, drawn as a level; default: the oldest runs"
     show.add_argument("--anchor", type=Path, metavar="FILE", help=level)
     page = command(actions, "page", "make a web page of the whole history", _history_page)
     _add_page(page, level)
@@ -58,7 +58,7 @@ def _add_page(page: argparse.ArgumentParser, level: str) -> None:
     add_config(page, what="whose rules' metrics and limits are drawn")
     add_profile(page)
     add_patterns(page, "suite", "target", "ref")
-    page.add_argument("--baseline", type=Path, metavar="FILE", help="its trials count for the flaky cases too")
+    page.add_argument("--baseline", type=Path, metavar="FILE", help="its trials also count for the flaky cases")
     page.add_argument("--anchor", type=Path, metavar="FILE", help=level)
     page.add_argument("--repository", metavar="URL", help="where links of commits lead; default: in Actions, its own")
 

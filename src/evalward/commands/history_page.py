@@ -108,7 +108,7 @@ def links_of(repository: str | None, env: Mapping[str, str]) -> Links:
     found = Links.at(repository)
     if not found.repository:
         remedy = "Write it as in https://github.com/owner/name."
-        raise wrong("--repository", f"{repository!r} is no address of a repository", remedy)
+        raise wrong("--repository", f"{repository!r} is not a repository's address", remedy)
     return found
 
 

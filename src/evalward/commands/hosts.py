@@ -30,7 +30,7 @@ def refuse_foreign_hosts(loaded: LoadedConfig, env: Mapping[str, str]) -> None:
         Problem(
             place=Place(file=loaded.file),
             field=f"providers.{name}.base_url",
-            message=f"a key would go to {host}, which is named by this checkout alone",
+            message=f"a key would go to {host}, which only this checkout names",
             remedy=f"If that is meant, set {VARIABLE}={host}.",
         )
         for name, host in foreign.items()

@@ -51,7 +51,7 @@ def init(world: World, answers: Answers | None, *, silent: bool = False) -> int:
     finds, whole = _look(world.cwd)
     _tell_finds(world, finds, whole=whole)
     if answers is None and not silent:
-        world.say("Standard input is no terminal, so nothing is asked and the defaults are taken, as with --yes.")
+        world.say("Standard input is not a terminal, so the defaults are used, as with --yes.")
     folder = Folder(world.cwd)
     there = next((name for name in CONFIGS if folder.has(name)), None)
     first = None if there else _chosen(world, finds, Questions(world, answers))
@@ -124,7 +124,7 @@ def _model(questions: Questions, models: Sequence[str]) -> str | None:
         return None
     remedy = f"Write PROVIDER/NAME, such as {models[0]}, or {NO_MODEL}."
     answer = questions.ask(
-        f"Which model is measured? ({NO_MODEL}: only the cases' own solutions)",
+        f"Which model should be evaluated? ({NO_MODEL}: only the cases' own solutions)",
         models[0],
         lambda text: text == NO_MODEL or key_of(text) is not None,
         remedy,
@@ -138,7 +138,7 @@ def _origin(world: World, questions: Questions, origins: Sequence[Origin]) -> Or
         return origins[0]
     lines = [f"  {number}  {described(origin)}" for number, origin in enumerate(origins, 1)]
     if questions.asks:
-        world.say("\n".join(["What is the first suite made of?", *lines]))
+        world.say("\n".join(["What should the first suite contain?", *lines]))
     numbers = [str(number) for number in range(1, len(origins) + 1)]
     answer = questions.ask("Its number", "1", lambda text: text in numbers, f"A number from 1 to {len(origins)}.")
     return origins[int(answer) - 1]
@@ -161,7 +161,7 @@ def _at_top(folder: Path) -> bool:
 def described(origin: Origin) -> str:
     """An origin in a few words."""
     if origin == SHELL:
-        return "three shell tasks to begin with, which you replace by your own"
+        return "three example shell tasks, to be replaced with your own"
     more = f" and {len(origin.files) - 2} more" if len(origin.files) > 3 else ""
     return f"{origin.template}: {', '.join(origin.files[:2] if more else origin.files)}{more}".rstrip(": ")
 
@@ -210,7 +210,7 @@ def _tell_finds(world: World, finds: Finds, *, whole: bool) -> None:
         names = " and ".join(finds.guidance)
         world.show(f"found     {names}: `evalward guidance` compares two versions of it (docs/guidance.md)")
     if finds.not_yet:
-        world.show(f"found     {' and '.join(finds.not_yet)}: there is no kind of suite for them yet")
+        world.show(f"found     {' and '.join(finds.not_yet)}: no kind of suite evaluates them yet")
     if not whole:
         world.say(f"note: only the nearest {MOST_ENTRIES:,} files, at most {DEEPEST} folders deep, were looked at")
 

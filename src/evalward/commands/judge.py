@@ -1,4 +1,4 @@
-"""`evalward judge check`: hold a judge against labelled transcripts before anybody believes it."""
+"""`evalward judge check`: compare a judge with labelled transcripts before anybody believes it."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _kappa(found: Calibration) -> str:
         return "not available (the labels or the verdicts are all alike)"
     if kappa.low is None or kappa.high is None:
         why = "every verdict is right" if kappa.value == 1 else "the labels or the verdicts are all alike"
-        return f"{kappa.value:.2f} ({why}; how sure that is can't be told)"
+        return f"{kappa.value:.2f} ({why}; its certainty is unknown)"
     return f"{kappa.value:.2f} (95 % interval {kappa.low:.2f} to {kappa.high:.2f})"
 
 

@@ -18,9 +18,9 @@ MOST_VOTES = 9
 
 def add_judge(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `judge` with its action `check`."""
-    parser = commands.add_parser("judge", help="hold a judge against labelled transcripts")
+    parser = commands.add_parser("judge", help="compare a judge with labelled transcripts")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    summary = "show how far a judge can be believed"
+    summary = "show how far a judge can be trusted"
     check = actions.add_parser("check", help=summary, description=summary[0].upper() + summary[1:] + ".")
     handler: Callable[[World, argparse.Namespace], int] = _check
     check.set_defaults(handler=handler, keys=True)
@@ -38,7 +38,7 @@ def add_judge(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         "--threshold", type=_share, metavar="SHARE", help="the score that passes, 0 to 1; default: the config's"
     )
     check.add_argument(
-        "--min-kappa", type=_share, default=0.6, metavar="SHARE", help="the agreement to reach, 0 to 1; default: 0.6"
+        "--min-kappa", type=_share, default=0.6, metavar="SHARE", help="the required agreement, 0 to 1; default: 0.6"
     )
     check.add_argument("--format", choices=("terminal", "json"), default="terminal", help="default: terminal")
     add_output_file(check)

@@ -24,10 +24,10 @@ from evalward.github.workflow_run import EVENT, TriggeringRun, pull_of_run, read
 from evalward.records.problem import InputError
 from evalward.records.verdict import EXIT_OK
 
-NO_URL = "There is no `report-url`: the step before uploaded no page, so nothing is linked to it."
-NO_TOKEN = "There is no github-token, so the comment is not linked to the report."  # noqa: S105 - a sentence
+NO_URL = "`report-url` is empty: the step before uploaded no page, so there is nothing to link to."
+NO_TOKEN = "No github-token, so the comment is not linked to the report."  # noqa: S105 - a sentence
 COMMENT_OFF = "The input `comment` is off, so no comment is linked to the report."
-NO_COMMENT = "This event has no comment that could be linked to the report: the job summary has the link."
+NO_COMMENT = "This event has no comment to link to the report: the job summary has the link."
 
 
 @dataclass(frozen=True)

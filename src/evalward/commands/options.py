@@ -17,7 +17,8 @@ class CheckOptions:
     `baseline` overrides the config's; `failed`: only what failed last time; `base` is a commit to measure beside the
     files here, where that is needed, in place of the one that the baseline is of. `parts` are the output folders of
     shards that have measured the plan. `plan`: run nothing, and show in this format what would be run.
-    `versioned`: the files belong to the repository around them, which is asked for commits.
+    `versioned`: the files belong to the repository around them, which is asked for commits. `verbose`: print the
+    tables of runs that are fine, too.
     """
 
     config: Path
@@ -32,13 +33,14 @@ class CheckOptions:
     parts: Sequence[Path] = ()
     plan: str | None = None
     versioned: bool = True
+    verbose: bool = False
 
 
 @dataclass(frozen=True)
 class CompareOptions:
     """What `compare` was asked for. Without `config` the kinds' own rules decide; without `baseline` the config's.
 
-    `scores` decide in foreign results.
+    `scores` decide in foreign results. `verbose`: show the tables of runs that are fine, too.
     """
 
     report: Path
@@ -49,3 +51,4 @@ class CompareOptions:
     format: str = "terminal"
     output: Path | None = None
     scores: Sequence[str] = ()
+    verbose: bool = False

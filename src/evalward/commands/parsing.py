@@ -35,7 +35,7 @@ class CommandParser(argparse.ArgumentParser):
         """Words that this command doesn't take; exit code 2."""
         first = words[0]
         if not first.startswith("-") or first == "-":
-            self.error(f"argument {first}: there is one argument too many")
+            self.error(f"argument {first}: too many arguments")
         name = first.partition("=")[0]
         known = [option for action in self._actions for option in action.option_strings]
         self.error(f"argument {name}: there is no such option. {self._near(name, known)}")

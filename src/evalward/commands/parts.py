@@ -16,6 +16,7 @@ from evalward.commands.pipeline import policy_of
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.decide.baseline import read_baseline
+from evalward.decide.confirm import may_confirm
 from evalward.engine.parts import MergedParts, NamedPart, merged
 from evalward.engine.shards import config_of_shard
 from evalward.engine.store import artifacts_path, trial_path
@@ -33,7 +34,7 @@ from evalward.writing import Folder
 MOST_TRIAL = 64 << 20  # bytes of a trial's file
 _DIGITS = 9
 _WHOLE = "Keep the whole output folder of a shard as its part."
-_SAME = "Check out what was measured, and judge there."
+_SAME = "Check out the measured commit and judge there."
 
 
 def for_shard(
@@ -61,7 +62,7 @@ class ShardBasis(NamedTuple):
 def ordered(loaded: LoadedConfig, order: m.MeasureOrder, share: ShardBasis) -> tuple[LoadedConfig, m.MeasureOrder]:
     """As `for_shard`, of a share that is known."""
     number, total = share.shard
-    config = config_of_shard(loaded.config, total, confirms=share.policy.confirm is not None)
+    config = config_of_shard(loaded.config, total, confirms=may_confirm(share.policy, share.baseline))
     part = m.ShardOrder(
         index=number,
         total=total,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from evalward.config.loaded import LoadedConfig
 from evalward.decide.anchor import Anchor, anchored
 from evalward.decide.compare import compare
-from evalward.decide.confirm import Retrials, to_confirm
+from evalward.decide.confirm import Retrials, may_confirm, to_confirm
 from evalward.decide.doubts import to_settle
 from evalward.decide.history import trend
 from evalward.decide.samples import Samples, gather
@@ -54,6 +54,11 @@ class Criteria:
     baseline: Baseline | None
     policy: Policy
     _last: list[Compared] = field(default_factory=list, compare=False, repr=False)
+
+    @property
+    def confirms(self) -> bool:
+        """Whether fresh trials may follow the planned ones."""
+        return may_confirm(self.policy, self.baseline)
 
     def compared(self, report: Report) -> Compared:
         """The report beside the baseline, or, in suites that the policy compares with it, the base as it has it.

@@ -18,6 +18,7 @@ from evalward.keeper.services import Services
 from evalward.keeper.session import RunnerSession
 from evalward.records.base import json_text
 from evalward.records.baseline import Baseline
+from evalward.records.budget import Budget
 from evalward.records.outline import PlanOutline
 from evalward.records.plan import CostPlan
 from evalward.records.policy import Policy
@@ -32,12 +33,16 @@ SERVED = ("planned", "find", "say", "close")
 
 @dataclass(frozen=True)
 class PlanBasis:
-    """What a plan is made from, beside its outline. Without `compares` nothing is judged, as for `evalward run`."""
+    """What a plan is made from, beside its outline. Without `compares` nothing is judged, as for `evalward run`.
+
+    `confirms`: a part of the budgets is kept for the confirm stage.
+    """
 
     loaded: LoadedConfig
     baseline: Baseline | None
     policy: Policy
     compares: bool = True
+    confirms: bool = False
 
     def of(self, outline: PlanOutline) -> CostPlan:
         """The plan."""
@@ -50,8 +55,7 @@ class PlanBasis:
             policy=self.policy,
             defaults={kind: kind_named(kind).default_rules for kind in kinds},
             compares=self.compares,
-            budget_usd=config.budget_usd,
-            budget_tokens=config.budget_tokens,
+            budget=Budget.planned(config.budget_usd, config.budget_tokens, confirms=self.confirms),
         )
         return cost_plan(outline, self.baseline, judging)
 

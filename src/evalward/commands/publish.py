@@ -34,7 +34,7 @@ from evalward.records.verdict import EXIT_INPUT, EXIT_OK
 
 UNVERIFIED = (
     "Measured by the pull request's own workflow run, which its author controls; the results are not verified. "
-    "The metrics and the verdict are computed here from them, by the base's policy and baseline."
+    "The metrics and the verdict are computed from them here, with the base's policy and baseline."
 )
 
 
@@ -100,7 +100,7 @@ def _judge(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> Publication:
     if mismatches:
         more = f" and {len(mismatches) - 5} more" if len(mismatches) > 5 else ""
         notes.append(
-            f"What it says of itself doesn't fit its cases, so it was not used: {'; '.join(mismatches[:5])}{more}."
+            f"Its own numbers don't match its cases, so they were not used: {'; '.join(mismatches[:5])}{more}."
         )
     surfaces.show(judgement, annotate_cases=False)
     accept = of_fork(settings, runner, judgement.verdict)

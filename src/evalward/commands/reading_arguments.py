@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 from evalward.commands.ci_arguments import AddCommand, Commands
 from evalward.commands.exchange_arguments import OR_FOREIGN, add_score_option
-from evalward.commands.shared_arguments import VERBOSE, add_config, add_formats, add_judging, add_output_file, add_quiet
+from evalward.commands.shared_arguments import (
+    VERBOSE,
+    VERBOSE_CHECK,
+    add_config,
+    add_formats,
+    add_judging,
+    add_output_file,
+    add_quiet,
+)
 from evalward.registry import SCHEMAS, ours
 
 if TYPE_CHECKING:
@@ -17,15 +25,17 @@ if TYPE_CHECKING:
 
 def add_compare(commands: Commands[argparse.ArgumentParser], command: AddCommand, report: Path) -> None:
     """`evalward compare`. `report` is where the last run's is looked for."""
-    parser = command(commands, "compare", "judge a report as `check` does; the exit code is the verdict's", _compare)
+    parser = command(commands, "compare", "judge a report as `check` does; the verdict sets the exit code", _compare)
     help_text = f"a report or the folder that it is in, {OR_FOREIGN}; default: {report}"
     parser.add_argument("--report", type=Path, default=report, metavar="REPORT", help=help_text)
     parser.add_argument("--baseline", type=Path, metavar="BASELINE", help=f"{OR_FOREIGN}; default: the config's")
     add_score_option(parser)
-    add_config(parser, alias="--policy", what="whose rules decide; without any, those of each kind")
+    add_config(parser, alias="--policy", what="config with the rules; without one, each kind's own")
     add_judging(parser)
     add_formats(parser)
-    add_quiet(parser)
+    how_much = parser.add_mutually_exclusive_group()
+    how_much.add_argument("--verbose", action="store_true", help=VERBOSE_CHECK)
+    add_quiet(how_much)
 
 
 def add_report(commands: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
@@ -70,6 +80,7 @@ def _compare(world: World, args: argparse.Namespace) -> int:
         format=args.format,
         output=args.output,
         scores=args.scores,
+        verbose=args.verbose,
     )
     return compare_files(world, options)
 

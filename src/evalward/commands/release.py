@@ -159,9 +159,7 @@ def decide_release(
 def _tag(tree: GitTree) -> str | None:
     tags = tree.tags()
     if tags is None:
-        raise wrong(
-            "the clone", "is shallow: it doesn't say what was released before", "Check out with `fetch-depth: 0`."
-        )
+        raise wrong("the clone", "is shallow, so earlier releases are unknown", "Check out with `fetch-depth: 0`.")
     return last_release(tags, tree.head())
 
 
@@ -175,7 +173,7 @@ def _of_tag(loaded: LoadedConfig, tree: GitTree, options: ReleaseOptions, tag: s
         content = tree.read(sha, repository_path(tree.prefix(), [name]))
         if content is not None:
             return read_baseline(content, f"{name} ({tag})"), ""
-    return None, f"The release {tag} has no baseline ({', '.join(names)}): it can't be compared with."
+    return None, f"The release {tag} has no baseline ({', '.join(names)}), so it can't be compared with."
 
 
 def _accepted_since(tagged: Baseline | None, baseline: Baseline | None) -> list[str]:

@@ -96,6 +96,7 @@ def new_report(work: ReportingJob, judging: Criteria) -> tuple[Report, str]:
         guidance=guidance_wanted(work.plan, sides),
         base=side.model_copy(update={"suites": sides.judging.policy.with_base}),
         withheld=dict(work.withheld),
+        confirms=judging.confirms and surfaces.settings.shard is None and surfaces.settings.parts is None,
     )
     loaded, order = _in_parts(work, order)
     services = Services(
@@ -109,7 +110,8 @@ def new_report(work: ReportingJob, judging: Criteria) -> tuple[Report, str]:
         base,
         work.folder,
         work.withheld,
-        planned=announcing(world, PlanBasis(loaded, judging.baseline, judging.policy)),
+        planned=announcing(world, PlanBasis(loaded, judging.baseline, judging.policy, confirms=order.confirms)),
+        confirms=order.confirms,
     )
     with surfaces.guarded_log():
         report = measured(work.head, order, services)

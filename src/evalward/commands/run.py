@@ -142,6 +142,6 @@ def _written(world: World, shown: ShownReports, services: Services) -> list[str]
 
 def _last_lines(report: Report, files: str) -> list[str]:
     """Whether it came to its end, and where everything is."""
-    ended = f"The run ended early: {report.interrupted}. What is finished is kept; go on with --resume."
+    ended = f"The run ended early: {report.interrupted}. Finished trials are kept; continue with --resume."
     part = f"This is {report.part.name}. Judge all parts together: evalward check --parts DIR…" if report.part else ""
     return [*([ended] if report.interrupted else []), *([part] if part else []), *([files] if files else [])]

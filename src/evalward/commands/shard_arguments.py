@@ -59,7 +59,7 @@ def add_merge(commands: Commands[argparse.ArgumentParser], command: AddCommand) 
         type=Path,
         required=True,
         metavar="FILE",
-        help="the report, called report.json; its trials go beside it",
+        help="the report, called report.json; its trials go next to it",
     )
 
 
@@ -73,5 +73,5 @@ def _shard(text: str) -> tuple[int, int]:
     found = _SHARD.fullmatch(text)
     index, total = (int(found[1]), int(found[2])) if found else (0, 0)
     if not 1 <= index <= total <= MOST_SHARDS:
-        raise argparse.ArgumentTypeError(f"{text!r} is no shard: write I/N, as 2/4; at most {MOST_SHARDS} shards")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a shard: write I/N, as 2/4; at most {MOST_SHARDS} shards")
     return index, total

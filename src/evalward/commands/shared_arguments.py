@@ -11,6 +11,7 @@ from evalward.registry import OUTPUTS, installed, ours
 FAIL_ON = ("regression", "inconclusive", "never")
 PROFILE = "apply this profile of the config"
 VERBOSE = "show passed trials too, every check, and each trial's turns, calls, tokens and time"
+VERBOSE_CHECK = "show the tables of runs that are fine, too"
 
 
 def add_config(parser: argparse.ArgumentParser, *, alias: str | None = None, what: str = "") -> None:
@@ -37,7 +38,7 @@ def add_quiet(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="print one line, the verdict, and no progress")
 
 
-def add_folder(parser: argparse.ArgumentParser, default: Path, what: str = "where the results go") -> None:
+def add_folder(parser: argparse.ArgumentParser, default: Path, what: str = "folder for the results") -> None:
     """`--output` where a folder is meant, also under the name that it has in the action."""
     help_text = f"{what}; default: {default}"
     parser.add_argument("--output", "--output-dir", type=Path, default=default, metavar="DIR", help=help_text)

@@ -109,9 +109,9 @@ def _check_case(options: ShowTrialOptions) -> None:
         return
     if options.compared:
         remedy = "Put the case first: evalward show CASE --baseline [FILE]."
-        raise wrong("--baseline", "a baseline's side belongs to a case", remedy)
+        raise wrong("--baseline", "--baseline needs a case", remedy)
     if options.trial is not None:
-        raise wrong("--trial", "a trial belongs to a case", "Name the case, too.")
+        raise wrong("--trial", "--trial needs a case", "Name the case, too.")
 
 
 def _within(options: ShowTrialOptions, tried: Sequence[TriedCase]) -> list[TriedCase]:
@@ -305,7 +305,7 @@ def _sort(found: TriedCase, trial: Result) -> str:
     """What kind of trial it is, where it is no planned one."""
     if any(trial is one for one in found.run.cases):
         return ""
-    return "tried again" if any(trial is one for one in found.run.confirmation) else "beside the base"
+    return "tried again" if any(trial is one for one in found.run.confirmation) else "with the base"
 
 
 def _others(found: TriedCase, shown: Result) -> list[str]:

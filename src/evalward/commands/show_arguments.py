@@ -36,9 +36,9 @@ def add_show(commands: Commands[argparse.ArgumentParser], command: AddCommand, r
         nargs="?",
         const=_FROM_CONFIG,
         metavar="FILE",
-        help="the baseline's side before it; without FILE the config's",
+        help="also the baseline's trial; without FILE the config's baseline",
     )
-    parser.add_argument("--full", action="store_true", help="leave out nothing of long outputs")
+    parser.add_argument("--full", action="store_true", help="show long outputs in full")
     viewer = command(commands, "view", "open the last run's report.html in a browser", _view)
     viewer.set_defaults(screen=True)
     viewer.add_argument(

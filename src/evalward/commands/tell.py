@@ -40,8 +40,8 @@ TELLS = frozenset({"pull_request", "merge_group"})
 """The events for which one job measures and another one tells."""
 
 ANOTHER_JOB = (
-    "Measured by another job of this run, and judged here by the base's policy and baseline. What that job says of the "
-    "cases is believed: who can change the workflow can change it."
+    "Measured by another job of this run, and judged here with the base's policy and baseline. That job's results are "
+    "trusted: anyone who can change the workflow can change them."
 )
 NO_CONFIG = "The base has no configuration: only each kind's own rules were applied, and nothing was compared."
 
@@ -60,7 +60,7 @@ def tell(world: World, settings: ActionInputs, runner: RunnerEnvironment, payloa
         return EXIT_OK
     with GitHub(settings.github_token, runner.api_url) as client:
         # An artifact may be anything: whatever goes wrong with it has a page.
-        failing = Failing("what was measured can't be judged")
+        failing = Failing("these results can't be judged")
         return published(surfaces, client, lambda _: _judged(surfaces, client, plan), failing, opens=False)
 
 
@@ -79,7 +79,7 @@ def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Publication:
     protected = _protected(surfaces, plan, side, tree, remote)
     edits = edits_of(_base_only(side, plan), report, protected) if side else None
     if mismatches:
-        notes.append(f"What it says of itself doesn't fit its cases, so it was not used: {'; '.join(mismatches[:5])}.")
+        notes.append(f"Its own numbers don't match its cases, so they were not used: {'; '.join(mismatches[:5])}.")
     accept = in_ci(settings, runner, plan, report, _judging(side), judgement=judgement)
     file = surfaces.folder / (settings.publish or "") / REPORT_FILE
     context = surfaces.context(accept, plan.base_sha, file, notes)

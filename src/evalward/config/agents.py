@@ -38,20 +38,18 @@ class AgentProgram(StrictRecord):
         min_length=1, description="The program and its arguments; {prompt} stands for the task, else it comes on stdin"
     )
     output: AgentOutput = Field(
-        default="text", description="What it prints: text, our events, or as another agent does"
+        default="text", description="What it prints: text, Evalward's events, or another agent's format"
     )
-    model: ModelText | None = Field(default=None, description="The model that it may ask, like anthropic/NAME")
+    model: ModelText | None = Field(default=None, description="The model that it may use, such as anthropic/NAME")
     pinned: bool = Field(
         default=True,
-        description="Refuse requests for other models; else those of the provider pass that cost no more",
+        description="Refuse other models; by default, models of the provider that cost no more are allowed",
     )
-    env: dict[VariableText, str] = Field(
-        default={}, description="Further environment variables; keys have no place here"
-    )
+    env: dict[VariableText, str] = Field(default={}, description="More environment variables; don't put keys here")
     timeout_s: float | None = Field(
         default=None,
         gt=0,
         le=86_400,
         allow_inf_nan=False,
-        description="Seconds for one trial, where fewer than its own",
+        description="Seconds for one trial, if fewer than the trial's own limit",
     )

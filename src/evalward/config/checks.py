@@ -70,7 +70,7 @@ def _programs(config: Value) -> Iterator[Mistake]:
             message = f"no argument has {PROMPT_MARK} in it, so the program would never see the request"
             yield Mistake((*place, "command"), message, f'Add "{PROMPT_MARK}" where the request belongs.')
         if isinstance(output, str) and output and not _OUTPUT.fullmatch(output):
-            message = f"{shown(output)} is neither text nor a path in JSON"
+            message = f"{shown(output)} is not text or a path in JSON"
             yield Mistake((*place, "output"), message, "Write text, or a path like $.command or $.choices[0].text.")
 
 
@@ -98,7 +98,7 @@ def _all_paths(config: Value) -> Iterator[tuple[KeyPath, str]]:
 
 
 def _path(place: KeyPath, path: str) -> Iterator[Mistake]:
-    inside = "Paths are relative to the config's folder and stay in it."
+    inside = "Write a path relative to the config's folder that stays inside it."
     if path.startswith("/") or re.match(r"[A-Za-z]:", path):
         yield Mistake(place, f"the path {shown(path)} is absolute", inside)
     elif path.startswith("~"):
@@ -159,7 +159,7 @@ def _wrong_way(config: Value, path: KeyPath, rule: Value) -> Iterator[Mistake]:
     for _, suite in suites(config):
         name = str(get(suite, "name"))
         if metric in spec_at(suite).falling(suite) and fnmatchcase(name, pattern if isinstance(pattern, str) else "*"):
-            message = f"less of {one_line(metric)} is better in the suite {shown(name)}, so a drop is no loss"
+            message = f"less of {one_line(metric)} is better in the suite {shown(name)}, so a drop is an improvement"
             yield Mistake((*path, "max_drop"), message, "Write max_rise.")
             return
 

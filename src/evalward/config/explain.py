@@ -83,15 +83,15 @@ def _extra(case: _Case) -> tuple[str, str]:
     models = models_at(case.path[:-1], case.tree.value)
     new = _old_names(models).get(case.key)
     if new is not None:
-        return f"{new} is there, too, under its old name", f"Keep {new}: only."
+        return f"{new} is also there under its old name", f"Keep {new}: only."
     known = list(_fields(models))
     near = did_you_mean(case.key, known)
     if not near and is_key_name(case.key) and isinstance(case.value, str) and case.value:
         remedy = (
-            "Take it out and, if the file was ever committed or shared, revoke the key. Put the new one into an "
-            "environment variable; providers.NAME.key_env names another variable than the usual one."
+            "Remove it and, if the file was ever committed or shared, revoke the key. Put the new one into an "
+            "environment variable; providers.NAME.key_env names another variable than the default."
         )
-        return f"a key doesn't belong into this file ({one_line(case.key)})", remedy
+        return f"an API key doesn't belong in this file ({one_line(case.key)})", remedy
     return f"unknown key {shown(case.key)}", near_or_known(case.key, known, "Known keys")
 
 
@@ -145,7 +145,7 @@ def _text_remedy(case: _Case) -> str:
 def _choice(case: _Case) -> tuple[str, str]:
     known = re.findall(r"'([^']*)'", str(case.context.get("expected", case.context.get("expected_tags", ""))))
     if case.path == ("version",):
-        return f"this Evalward reads version 1 of the format, not {_value(case)}", "Write version: 1."
+        return f"this release of Evalward reads version 1 of the format, not {_value(case)}", "Write version: 1."
     hint = near_or_known(case.written, known, "Known")
     what = "must be one of the known words" if case.value is None else f"unknown value {_value(case)}"
     return what, hint
@@ -169,7 +169,7 @@ def _finite(case: _Case) -> tuple[str, str]:
 
 
 def _empty(case: _Case) -> tuple[str, str]:
-    return "is empty", "Name at least one." if isinstance(case.value, list) else "Write something, or remove it."
+    return "is empty", "Name at least one." if isinstance(case.value, list) else "Add a value, or remove it."
 
 
 def _name(case: _Case) -> tuple[str, str]:

@@ -50,7 +50,7 @@ class HarnessSuite(Suite):
     of_base: ClassVar[Sequence[str]] = OF_COMMANDS
 
     run: Command | None = Field(
-        default=None, description="The command that runs all cases; without it an earlier step has left the results"
+        default=None, description="The command that runs all cases; leave it out if an earlier step left the results"
     )
     results: SomeTexts = Field(description="The files that it leaves; patterns such as logs/*.eval")
     rerun: Command | None = Field(
@@ -59,7 +59,10 @@ class HarnessSuite(Suite):
         "{ids_regex} as pytest's -k and a regular expression list them), {id} for one of them, {trials} for "
         "how often, {dir} for the folder of its results",
     )
-    env: TextList = Field(default=[], description="Variables with keys that the commands get, by name; no others")
+    env: TextList = Field(
+        default=[],
+        description="Names of the environment variables with keys that the commands get; no others are passed",
+    )
     shell: bool = Field(default=False, description="The commands are a shell's text, for sh -c")
     run_timeout_s: float = Field(
         default=3600, gt=0, le=86_400, allow_inf_nan=False, description="Seconds for one run of a command"
@@ -134,9 +137,7 @@ def _of_marks(
         if mark in known:
             continue
         if mark in MARKS:
-            yield Mistake(
-                place, f"{{{mark}}} is known to rerun alone: run runs all cases", "Write a value, or nothing."
-            )
+            yield Mistake(place, f"{{{mark}}} is only for rerun: run runs all cases", "Write a value, or nothing.")
             continue
         all_known = ", ".join(f"{{{name}}}" for name in sorted(known))
         remedy = f"{did_you_mean(mark, known)} Placeholders here: {all_known}.".strip()
@@ -145,8 +146,8 @@ def _of_marks(
     if marks_in(first):
         yield Mistake(place, "a placeholder can't be the program", "Name the program itself.")
     for mark in within_a_shell(words) if not shell else ():
-        message = f"a shell gets a text with {{{mark}}} in it, and would read an id as a part of that text"
-        yield Mistake(place, message, "Add shell: true and write the text alone; ids are then handed over apart.")
+        message = f"a shell would read an id in place of {{{mark}}} as part of its text"
+        yield Mistake(place, message, "Add shell: true and write only the text; ids are then passed separately.")
     for mark in in_single_quotes(command) if shell and isinstance(command, str) else ():
         message = f"a shell replaces nothing in single quotes, so {{{mark}}} would stay as it is"
         yield Mistake(place, message, "Use double quotes.")
@@ -161,7 +162,7 @@ def _of_rerun(value: Value, place: KeyPath) -> Iterator[Mistake]:
     marks = marks_in(command)
     if FOLDER not in marks:
         message = f"has no {{{FOLDER}}}, so its results would be mixed with those of run"
-        yield Mistake(place, message, f"Write {{{FOLDER}}} where the harness is told the folder of its results.")
+        yield Mistake(place, message, f"Write {{{FOLDER}}} where the harness takes the folder for its results.")
     listed = [mark for mark in marks if mark in LISTS]
     if listed and ONE_ID in marks:
         message = f"has {{{listed[0]}}} and {{{ONE_ID}}}: all cases in one command, and one case each"
@@ -180,7 +181,7 @@ def _of_folder(suite: Value, path: KeyPath) -> Iterator[Mistake]:
         if not pattern.startswith(f"{{{FOLDER}}}/"):
             yield Mistake(place, f"{shown(pattern)} has {{{FOLDER}}} in its middle", f"Begin with {{{FOLDER}}}/.")
         elif not told:
-            message = f"{{{FOLDER}}} is the folder of a run, and run isn't told it"
+            message = f"{{{FOLDER}}} is the folder of a run, but run doesn't use it"
             yield Mistake(place, message, f"Write {{{FOLDER}}} in run, too, or name the files' own folder.")
 
 
@@ -209,5 +210,5 @@ def _without_command(suite: Value, path: KeyPath) -> Iterator[Mistake]:
         return
     for key in ("env", "shell", "run_timeout_s"):
         if get(suite, key) is not None:
-            message = "is for commands, and the suite has neither run nor rerun"
+            message = "is for commands, but the suite has no run and no rerun"
             yield Mistake((*path, key), message, "Add run or rerun, or remove the key.")

@@ -99,10 +99,11 @@ def unnameable(case: str, command: str | Sequence[str], *, shell: bool = False) 
         "begins with -, and would be taken for an option": at_start and case.startswith("-"),
         "has a comma, a line break or outer spaces, which a list of ids can't hold": listed
         and ("," in case or outer or not case.isprintable()),
-        "has *, ?, [ or ], which stand for other ids": (listed or shell) and _PATTERN.search(case) is not None,
-        "is no word of pytest's -k": IDS_OR in used and (case in _MEANT_BY_K or not _WORD_OF_K.fullmatch(case)),
+        "has *, ?, [ or ], which are wildcards": (listed or shell) and _PATTERN.search(case) is not None,
+        "is not a name that pytest's -k accepts": IDS_OR in used
+        and (case in _MEANT_BY_K or not _WORD_OF_K.fullmatch(case)),
         "has a line break, or characters that can't be seen": IDS_PATTERN in used and not case.isprintable(),
-        "has characters that a shell may take for its own (letters, digits and @%+=:,./#_- are none)": shell
+        "has characters that a shell may interpret (letters, digits and @%+=:,./#_- are safe)": shell
         and _PLAIN.fullmatch(case) is None,
     }
     return next((why for why, holds in faults.items() if used and holds), None)

@@ -28,13 +28,13 @@ class JudgeConfig(StrictRecord):
 
     model: _Model | None = Field(
         default=None,
-        description="Who judges: " + ", ".join(JUDGE_FORMS) + "; default: a cheap model of a provider with a key",
+        description="The judge: " + ", ".join(JUDGE_FORMS) + "; default: a cheap model of a provider with a key",
     )
     votes: int = Field(default=1, ge=1, le=9, description="How often it is asked about each trial")
     pass_threshold: float = Field(
-        default=0.7, ge=0, le=1, allow_inf_nan=False, description="The score that passes, where a case doesn't say"
+        default=0.7, ge=0, le=1, allow_inf_nan=False, description="The score that passes, unless a case sets its own"
     )
     max_error_rate: float = Field(
-        default=0.1, ge=0, le=1, description="More trials than this share that it could not judge: no verdict"
+        default=0.1, ge=0, le=1, description="If the judge fails on more than this share of trials, there is no verdict"
     )
     cache: _Path | Off = Field(default=DEFAULT_CACHE, description="Folder of its earlier answers, or off")

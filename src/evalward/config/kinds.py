@@ -26,7 +26,7 @@ def spec_of(kind: str) -> type[Suite]:
     except BrokenPartError as error:
         raise ValueError(f"the kind {kind} can't be loaded: {error}") from error
     if not (isinstance(spec, type) and issubclass(spec, Suite)):
-        raise ValueError(f"the kind {kind} can't be used: its spec is no subclass of evalward.config.Suite")
+        raise ValueError(f"the kind {kind} can't be used: its spec is not a subclass of evalward.config.Suite")
     return spec
 
 

@@ -52,7 +52,7 @@ def _elsewhere(path: Path) -> str:
     other = path.with_suffix(".yaml" if path.suffix == ".yml" else ".yml")
     if other.is_file():
         return f"There is {other.name} in this folder: rename it, or name it with --config."
-    return "Write evalward.yml at the repository's root, or say with --config where it is."
+    return "Create one with `evalward init`, or name yours with --config."
 
 
 def _root(path: Path) -> Path:
@@ -89,7 +89,7 @@ def parse_config(text: str, file: str, root: Path) -> LoadedConfig:
 
 
 def _no_mapping(tree: YamlTree, file: str) -> InputError:
-    what = "the file is empty" if tree.value is None else "the file holds no mapping of keys to values"
+    what = "the file is empty" if tree.value is None else "the file is not a mapping of keys to values"
     return wrong(file, what, "Begin with version: 1 and suites:.", line=tree.line(()) or 1)
 
 

@@ -40,7 +40,7 @@ class Program(StrictRecord):
     )
     timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for one answer")
     network: Literal["none", "open"] = Field(
-        default="none", description="open: it may reach the network, for instance a model of its own"
+        default="none", description="open: it may use the network, for example to call its own model"
     )
 
 
@@ -48,7 +48,7 @@ class HistoryPlace(StrictRecord):
     """Where `history.jsonl` is: what earlier runs measured. It names flaky cases and feeds trends and anchor."""
 
     folder: Text | None = Field(default=None, description="A folder of the repository")
-    branch: Text | None = Field(default=None, description="A branch that holds nothing else, such as evalward-data")
+    branch: Text | None = Field(default=None, description="A branch only for this, such as evalward-data")
 
     @model_validator(mode="after")
     def _one_of_both(self) -> HistoryPlace:
@@ -76,15 +76,15 @@ class Config(StrictRecord):
     baseline: Text = Field(default=".evalward/baseline.json", description="The committed baseline file")
     suites: list[SuiteOfItsKind] = Field(min_length=1, description="What is evaluated")
     policy: list[Rule] = Field(default=[], description="The rules that say what blocks")
-    limits: Limits = Field(default=Limits(), description="How much may go wrong with the measuring itself")
+    limits: Limits = Field(default=Limits(), description="How many errors of the measurement itself are allowed")
     waive: list[Waiver] = Field(default=[], description="Cases, suites or targets that may be missing")
-    protect: TextList = Field(default=[], description="Files whose change is pointed out; patterns")
+    protect: TextList = Field(default=[], description="Files whose changes are pointed out; patterns")
     profiles: dict[Name, Profile] = Field(default={}, description="Other policies, by branch")
     recordings: dict[Name, Text] = Field(default={}, description="Folders or reports for the targets replay:NAME")
     programs: dict[Name, Program] = Field(default={}, description="External programs for the targets program:NAME")
     agents: dict[Name, AgentProgram] = Field(default={}, description="Coding agents for the targets agent:NAME")
     scripts: dict[Name, Text] = Field(
-        default={}, description="Files or folders with what the targets scripted:NAME do, case by case"
+        default={}, description="Files or folders with the steps of the targets scripted:NAME, by case"
     )
     patches: dict[Name, Text] = Field(
         default={}, description="Folders with ID.patch, or paths with {id}, for the targets patch:NAME"
@@ -92,17 +92,17 @@ class Config(StrictRecord):
     logs: dict[Name, Text] = Field(
         default={}, description="Folders with ID.log, or paths with {id}, for the targets log:NAME"
     )
-    providers: Providers = Field(default=Providers(), description="How the providers of models are asked")
-    judge: JudgeConfig | None = Field(default=None, description="Who judges what only a reader can, and how")
+    providers: Providers = Field(default=Providers(), description="Settings of the model providers")
+    judge: JudgeConfig | None = Field(default=None, description="The LLM judge of what a program can't check")
     budget_usd: float | None = Field(
-        default=None, gt=0, allow_inf_nan=False, description="US dollars; when they are spent no further trial begins"
+        default=None, gt=0, allow_inf_nan=False, description="Budget in US dollars; once spent, no further trial starts"
     )
     budget_tokens: int | None = Field(
-        default=None, gt=0, description="Tokens read and written; when they are spent no further trial begins"
+        default=None, gt=0, description="Budget in tokens, read and written; once spent, no further trial starts"
     )
-    history: HistoryPlace | None = Field(default=None, description="What earlier runs measured")
+    history: HistoryPlace | None = Field(default=None, description="Where measurements of earlier runs are kept")
     guidance: Literal["auto"] | Off = Field(
-        default="auto", description="Whether changed guidance of scenarios is held against the base's"
+        default="auto", description="Whether changed guidance of scenarios is compared with the base's"
     )
     confirm: Confirm | Off = Field(default=Confirm(), description="The confirm stage of random targets, or off")
     anchor: Anchor = Field(

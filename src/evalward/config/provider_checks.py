@@ -80,19 +80,19 @@ def _base_url(place: KeyPath, url: Value) -> Iterator[Mistake]:
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         yield Mistake(place, "the address has a user, a password or a query in it", USE_KEY_ENV)
     elif parts.scheme not in {"http", "https"} or not host or port == 0 or not url.isprintable() or " " in url:
-        yield Mistake(place, f"{shown(url)} is no web address", "Write it like https://llm.example.com/v1.")
+        yield Mistake(place, f"{shown(url)} is not a web address", "Write it like https://llm.example.com/v1.")
 
 
 def _key_env(place: KeyPath, variable: Value) -> Iterator[Mistake]:
     if isinstance(variable, str) and variable and not _VARIABLE.fullmatch(variable):
         remedy = "Write the variable's name, like LITELLM_KEY, without $ and never the key itself."
-        yield Mistake(place, "this is no name of an environment variable", remedy)
+        yield Mistake(place, "this is not the name of an environment variable", remedy)
 
 
 def _header(place: KeyPath, value: Value) -> Iterator[Mistake]:
     name = str(place[-1])
     if not _HEADER.fullmatch(name):
-        yield Mistake(place, f"{shown(name)} is no name of an HTTP header", "Use letters, digits and -.")
+        yield Mistake(place, f"{shown(name)} is not the name of an HTTP header", "Use letters, digits and -.")
     elif _SECRET_HEADER.search(name) or (isinstance(value, str) and _KEY_LIKE.search(value)):
         yield Mistake(place, f"the header {one_line(name)} would hold a key", USE_KEY_ENV)
     elif isinstance(value, str) and not (value.isascii() and value.isprintable()):
@@ -102,8 +102,8 @@ def _header(place: KeyPath, value: Value) -> Iterator[Mistake]:
 def _settings(path: KeyPath, provider: str, settings: Value) -> Iterator[Mistake]:
     row = PROVIDERS[provider]
     if not row.temperature and get(settings, "temperature") is not None:
-        remedy = "Remove it, or ask the model through a gateway that speaks OpenAI's protocol."
-        yield Mistake((*path, "temperature"), f"{row.maker}'s API has no temperature any more", remedy)
+        remedy = "Remove it, or use a gateway with OpenAI's protocol."
+        yield Mistake((*path, "temperature"), f"{row.maker}'s API no longer has a temperature", remedy)
     if not row.cache_marks and get(settings, "prompt_cache") is not None:
         yield Mistake((*path, "prompt_cache"), f"{row.maker}'s API caches prompts by itself", "Remove it.")
     effort = get(settings, "reasoning_effort")

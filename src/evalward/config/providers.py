@@ -22,24 +22,24 @@ VariableText = Annotated[str, Field(min_length=1, json_schema_extra={"pattern": 
 class ModelPrice(StrictRecord):
     """What a model costs, in USD per million tokens. Without a price for the cache, turns that use it cost unknown."""
 
-    input: UsdPerMillion = Field(description="Tokens that are read anew")
-    output: UsdPerMillion = Field(description="Tokens that are written, reasoning included")
-    cache_read: UsdPerMillion | None = Field(default=None, description="Tokens that are read from the cache")
-    cache_write: UsdPerMillion | None = Field(default=None, description="Tokens that are read and put into the cache")
+    input: UsdPerMillion = Field(description="Uncached input tokens")
+    output: UsdPerMillion = Field(description="Output tokens, including reasoning")
+    cache_read: UsdPerMillion | None = Field(default=None, description="Input tokens read from the cache")
+    cache_write: UsdPerMillion | None = Field(default=None, description="Input tokens written to the cache")
 
 
 class ModelSettings(StrictRecord):
     """How a model is asked. What is not set is left to the provider."""
 
     max_tokens: int | None = Field(
-        default=None, ge=1, le=10_000_000, description="Tokens that one answer may have, reasoning included"
+        default=None, ge=1, le=10_000_000, description="Most tokens of one answer, including reasoning"
     )
     temperature: float | None = Field(
         default=None, ge=0, le=2, allow_inf_nan=False, description=f"Sampling temperature; not for {_NO_TEMPERATURE}"
     )
     reasoning_effort: Effort | None = Field(default=None, description="How long the model thinks before it answers")
     timeout_s: float | None = Field(
-        default=None, gt=0, le=3600, allow_inf_nan=False, description="Seconds that one answer may take, default 300"
+        default=None, gt=0, le=3600, allow_inf_nan=False, description="Seconds allowed for one answer, default 300"
     )
     stream: bool | None = Field(default=None, description="Receive answers piece by piece, default false")
     prompt_cache: bool | None = Field(
@@ -53,9 +53,9 @@ class Provider(ModelSettings):
     """How one provider is asked. With a `base_url` of one's own, only a key that `key_env` names is sent there."""
 
     base_url: UrlText | None = Field(default=None, description="Address of the API instead of the provider's own")
-    headers: dict[Text, str] = Field(default={}, description="Further HTTP headers; keys have no place here")
+    headers: dict[Text, str] = Field(default={}, description="More HTTP headers; don't put keys here")
     key_env: VariableText | None = Field(default=None, description="Environment variable that holds the key")
-    concurrency: int | None = Field(default=None, ge=1, le=1000, description="Requests at once, at most; default 8")
+    concurrency: int | None = Field(default=None, ge=1, le=1000, description="Most concurrent requests; default 8")
     prices: dict[Text, ModelPrice] = Field(default={}, description="Prices by model, instead of Evalward's own")
     models: dict[Text, ModelSettings] = Field(default={}, description="Other settings for single models, by name")
 

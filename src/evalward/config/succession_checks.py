@@ -27,8 +27,10 @@ def _unusable(replaced: list[tuple[KeyPath, Value]], present: set[str], what: st
         if not isinstance(name, str):
             continue
         if name in present:
-            message = f"{shown(name)} is a {what}, so that nothing can take its place"
-            yield Mistake(place, message, "Remove one of the two: what is replaced is measured no more.")
+            message = f"{shown(name)} is a {what}, so nothing can take its place"
+            yield Mistake(place, message, "Remove one of the two: a replaced target is no longer measured.")
         elif name in seen:
-            yield Mistake(place, f"{shown(name)} is replaced twice", "One takes its place; the other is new.")
+            yield Mistake(
+                place, f"{shown(name)} is replaced twice", "Keep `replaces` on one of them; the other is new."
+            )
         seen.add(name)

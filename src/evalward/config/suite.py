@@ -41,7 +41,7 @@ class Suite(StrictRecord):
     cases: SomeTexts = Field(description="Files with the cases; patterns such as evals/*.jsonl")
     listed: SomeTargets = Field(alias="targets")
     replaces: Name | None = Field(
-        default=None, description="A suite of another name whose place it takes, and whose baseline it is compared with"
+        default=None, description="The suite that it replaces, and whose baseline it is compared with"
     )
     system: Text | None = Field(default=None, description="File with the system prompt")
     trials: int = Field(default=1, ge=1, le=100, description="Executions of each case by each target")
@@ -74,7 +74,7 @@ class Suite(StrictRecord):
         one, several = targets["anyOf"]
         for text in (one, several["items"]["oneOf"][0]):
             text["pattern"] = cls.takes.pattern
-        targets["description"] = "Who is evaluated: " + ", ".join(cls.takes.forms)
+        targets["description"] = "What is evaluated: " + ", ".join(cls.takes.forms)
         return found
 
 
@@ -111,7 +111,7 @@ class ComparedSuite(Suite):
                 message = (
                     f"{shown(target)} can't be compared with the base commit: it isn't made of that commit's files"
                 )
-                yield Mistake(place, message, "Put it into a suite of its own, without compare_with: base.")
+                yield Mistake(place, message, "Put it into a separate suite, without compare_with: base.")
         if get(suite, "sandbox") == "process":
             message = "programs of this machine can't be compared with the base commit: both sides would use the same"
             yield Mistake((*path, "compare_with"), message, "Remove the key, or leave sandbox: virtual.")
@@ -146,7 +146,7 @@ class IsolatedSuite(Suite):
     In a workflow only the base's configuration may say that they run with less.
     """
 
-    network: Network = Field(default="none", description="What programs reach: everything, this machine only, nothing")
-    allow_unisolated: bool = Field(
-        default=False, description="In a workflow, run programs also where isolation is less than full"
+    network: Network = Field(
+        default="none", description="What programs can reach: everything, only this machine, or nothing"
     )
+    allow_unisolated: bool = Field(default=False, description="In a workflow, run programs even without full isolation")

@@ -74,7 +74,7 @@ class TargetForms:
             what, remedy = self.refused[form]
             return f"the target {shown(target)} {what}", remedy
         if form_of(target, self.forms) is None and form_of(target, ALL_FORMS) is not None:
-            return f"suites of kind {kind} have no target like {shown(target)}", f"Here: {', '.join(self.forms)}."
+            return f"suites of kind {kind} don't take the target {shown(target)}", f"Here: {', '.join(self.forms)}."
         return None
 
 
@@ -91,8 +91,8 @@ def _begins_alike(target: str, form: str) -> bool:
 class Successor(StrictRecord):
     """A target that takes another's place."""
 
-    id: Text = Field(description="Who is evaluated")
-    replaces: Text = Field(description="The target that it takes the place of: it is compared with that one's baseline")
+    id: Text = Field(description="What is evaluated")
+    replaces: Text = Field(description="The target that it replaces, and whose baseline it is compared with")
 
 
 def _form(value: Any) -> str:

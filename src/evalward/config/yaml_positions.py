@@ -70,7 +70,7 @@ def read_yaml(text: str, most_nodes: int = MAX_NODES) -> YamlTree:
     if len(text) > most_characters:
         size = f"the file is larger than {most_characters // 1_000_000} MB"
         small = most_nodes <= MAX_NODES
-        remedy = "A configuration is some kilobytes; is this the right file?" if small else "Split it into several."
+        remedy = "A configuration has a few kilobytes; is this the right file?" if small else "Split it into several."
         raise YamlError(size, remedy, 1)
     node = _compose(text, most_nodes)
     builder = _Builder(most_nodes)
@@ -128,7 +128,7 @@ def _compose(text: str, most_nodes: int) -> yaml.Node | None:
 
 
 CONFLICT = (
-    "a conflict marker of git stands in the file",
+    "the file has a git conflict marker",
     "Resolve the conflict, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>.",
 )
 """What is wrong with a file that a merge left half done, and what to do."""
@@ -156,12 +156,12 @@ def _in_words(error: Exception, text: str, line: int) -> YamlError:
 
 _QUOTES = "Put quotes around text that begins with * & ! % @ ` [ { or has a colon in it."
 _COLON = (
-    "text with a colon in it stands unquoted in a [list] or {mapping}",
+    "unquoted text with a colon in a [list] or {mapping}",
     'Put quotes around it: {prompt: "Files: all of them"}.',
 )
 _NO_TAGS = ("tags (!…) are not supported", "Remove the tag.")
 _YAML_WORDS = {  # part of PyYAML's message: what it means, what to do
-    "found character '\\t'": ("a tab stands where YAML allows only blanks", "Indent with blanks."),
+    "found character '\\t'": ("a tab where YAML allows only spaces", "Indent with spaces."),
     "found undefined alias": (
         "an unquoted * begins an alias, and there is no such anchor",
         'Quote patterns: "*.jsonl".',
@@ -169,16 +169,19 @@ _YAML_WORDS = {  # part of PyYAML's message: what it means, what to do
     "expected alphabetic or numeric": ("an unquoted * or & begins an alias or anchor", 'Quote patterns: "*".'),
     "cannot start any token": ("an unquoted text can't begin with this character", _QUOTES),
     "mapping values are not allowed": (
-        "a key and a colon stand where no key is expected",
+        "a key and a colon where no key is expected",
         "Check the indentation; put quotes around text with a colon.",
     ),
-    "could not find expected ':'": ("a key without its colon", 'Write "key: value", with a blank after the colon.'),
-    "but found another document": ("the file holds more than one YAML document", "Remove the second, from its --- on."),
+    "could not find expected ':'": ("a key without its colon", 'Write "key: value", with a space after the colon.'),
+    "but found another document": (
+        "the file holds more than one YAML document",
+        "Remove the second, starting at its ---.",
+    ),
     "but found the tag": _NO_TAGS,
     "found undefined tag handle": _NO_TAGS,
     "found unexpected end of stream": ("a quote is opened and never closed", "Close it."),
     "expected <block end>": (
-        "the indentation doesn't fit the lines above, or a list item or key is out of place",
+        "the indentation doesn't match the lines above, or a list item or key is misplaced",
         "Indent the items of one list or mapping equally.",
     ),
     "expected ',' or": (

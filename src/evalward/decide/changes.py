@@ -33,7 +33,7 @@ def _sound(metric: Metric | None) -> Metric | None:
     """The metric; a value that is no number is not available: it would keep to every limit, as nothing is above it."""
     if metric is None or metric.value is None or math.isfinite(metric.value):
         return metric
-    return metric.model_copy(update={"value": None, "reason": f"{metric.value} is no number"})
+    return metric.model_copy(update={"value": None, "reason": f"{metric.value} is not a number"})
 
 
 def _delta(before: Metric | None, now: Metric | None) -> float | None:

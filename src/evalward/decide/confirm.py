@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evalward.decide.rules import judged, rules_of_run
+from evalward.records.baseline import Baseline
 from evalward.records.comparison import CaseChange, Comparison, RunComparison
 from evalward.records.metric import EPSILON
 from evalward.records.policy import Confirm, Limits, Policy, Rule
@@ -39,6 +40,11 @@ class Retrials:
     def total(self) -> int:
         """All fresh trials together."""
         return sum(self.trials.values())
+
+
+def may_confirm(policy: Policy, baseline: Baseline | None) -> bool:
+    """Whether a confirm stage can follow the planned trials: the policy has one, and there is a before."""
+    return policy.confirm is not None and (baseline is not None or bool(policy.with_base))
 
 
 def to_confirm(comparison: Comparison, policy: Policy, defaults: Mapping[str, Sequence[Rule]]) -> list[Retrials]:

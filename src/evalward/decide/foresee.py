@@ -17,6 +17,7 @@ from evalward.decide.evidence import BEYOND, LOOK, POWER
 from evalward.decide.statistics.power import minimum_detectable_effect, within_case_variance
 from evalward.decide.statistics.stratified import CaseTrials
 from evalward.records.baseline import BaselineCase, BaselineRun
+from evalward.records.budget import Budget
 from evalward.records.metric import EPSILON, Metric
 from evalward.records.outline import OutlinedRun
 from evalward.records.plan import Sight, Unseen
@@ -30,8 +31,7 @@ class PlanJudging:
     policy: Policy = field(default_factory=Policy)
     defaults: Mapping[str, Sequence[Rule]] = field(default_factory=dict)
     compares: bool = True
-    budget_usd: float | None = None
-    budget_tokens: int | None = None
+    budget: Budget = field(default_factory=Budget)
 
 
 def foreseen(run: OutlinedRun, known: BaselineRun | None, judging: PlanJudging, *, base: bool) -> Sight | Unseen:

@@ -269,10 +269,11 @@ def _skipped(outline: PlanOutline) -> Iterator[SkippedPart]:
 def _over(use: PlannedUse, judging: PlanJudging, extras: Sequence[ExtraTrials]) -> Iterator[OverBudget]:
     """The budgets that the plan exceeds by what is known of it, or with all that may be added."""
     usd, tokens = use.cost_usd.amount, (use.input_tokens.amount or 0.0) + (use.output_tokens.amount or 0.0)
-    if judging.budget_usd is not None and usd is not None:
+    budget = judging.budget
+    if budget.usd is not None and budget.usd_now is not None and usd is not None:
         most = usd + sum(extra.most_usd or 0.0 for extra in extras)
-        if max(usd, most) > judging.budget_usd:
-            surely = usd > judging.budget_usd
-            yield OverBudget(budget="usd", limit=judging.budget_usd, needs=usd if surely else most, surely=surely)
-    if judging.budget_tokens is not None and tokens > judging.budget_tokens:
-        yield OverBudget(budget="tokens", limit=judging.budget_tokens, needs=tokens)
+        surely, kept = usd > budget.usd_now, budget.usd - budget.usd_now
+        if surely or most > budget.usd:
+            yield OverBudget(budget="usd", limit=budget.usd, needs=usd if surely else most, kept=kept, surely=surely)
+    if budget.tokens is not None and budget.tokens_now is not None and tokens > budget.tokens_now:
+        yield OverBudget(budget="tokens", limit=budget.tokens, needs=tokens, kept=budget.tokens - budget.tokens_now)

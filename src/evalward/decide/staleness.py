@@ -65,7 +65,7 @@ def stale(baseline: Baseline, pairs: Sequence[RunPair] | None, now: str, limits:
 
 
 def few_trials(run: BaselineRun, least: int = FEW_TRIALS) -> FewTrials | None:
-    """That a random target has too few trials per case to tell a small drop from chance."""
+    """That a random target has too few trials per case to distinguish a small drop from chance."""
     fewest, most = run.trial_counts
     if not run.random or fewest >= least:
         return None

@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from evalward.records.budget import Budget
 from evalward.records.report import Interruption
 from evalward.records.trace import Usage
 
@@ -42,14 +42,6 @@ class Control:
             self._running.discard(task)
 
 
-@dataclass(frozen=True)
-class Budget:
-    """What one invocation may use: US dollars, and tokens read and written. `None` is no limit."""
-
-    usd: float | None = None
-    tokens: int | None = None
-
-
 class Spending:
     """What the trials have used so far, against the budget.
 
@@ -60,6 +52,15 @@ class Spending:
         self._budget = budget
         self.usd = 0.0
         self.tokens = 0
+
+    @property
+    def has_kept(self) -> bool:
+        """Whether there is something left of what is kept for the confirm stage."""
+        return self._budget.kept > 0 and self._budget.whole.spent(self.usd, self.tokens) is None
+
+    def release(self) -> None:
+        """The planned trials are done: what was kept for the confirm stage may be used."""
+        self._budget = self._budget.whole
 
     def known(self, usage: Usage) -> None:
         """Add what was used elsewhere: nothing is stopped by it."""
@@ -75,11 +76,7 @@ class Spending:
             return "budget: a trial told no tokens, so `budget_tokens` can't be watched"
         self.usd += usage.cost_usd or 0.0
         self.tokens += (read or 0) + (written or 0)
-        if self._budget.usd is not None and self.usd >= self._budget.usd:
-            return f"budget: ${self.usd:.4f} of ${self._budget.usd:g} are spent"
-        if self._budget.tokens is not None and self.tokens >= self._budget.tokens:
-            return f"budget: {self.tokens:,} of {self._budget.tokens:,} tokens are used"
-        return None
+        return self._budget.spent(self.usd, self.tokens)
 
 
 @contextlib.contextmanager

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from evalward.config.targets import predecessor_of
-from evalward.engine.control import Budget, Control, Spending, ends_on_signals
+from evalward.engine.control import Control, Spending, ends_on_signals
 from evalward.engine.keeping import OutputStore
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.store import TrialKey, artifacts_path
 from evalward.records.base import clean_text, digest, why_of
+from evalward.records.budget import Budget
 from evalward.records.case import Case
 from evalward.records.report import Interruption, Run, Subject
 from evalward.records.result import NOT_RUN, UNREADABLE, Result, Status, Trial
@@ -131,9 +132,15 @@ async def execute(plan: Plan, execution: ExecutionSettings) -> Executed:
         for run in plan.runs:
             for target in _asked(run):
                 await target.close()
-    early = state.control.reason or next(iter(state.dead.values()), None)
-    by = state.control.by or ("fault" if early else None)
+    uncut = state.control.by == "budget" and state.account.has_kept and not _not_run(runs)
+    early = (None if uncut else state.control.reason) or next(iter(state.dead.values()), None)
+    by = (None if uncut else state.control.by) or ("fault" if early else None)
     return Executed(runs, early, by, tuple(state.warnings))
+
+
+def _not_run(runs: Sequence[Run]) -> bool:
+    """Whether a trial is left that was to be run."""
+    return any(result.status is Status.SKIPPED and result.reason == NOT_RUN for run in runs for result in run.cases)
 
 
 def _asked(run: PlannedRun) -> list[Evaluated]:

@@ -17,6 +17,7 @@ from evalward.config import Config
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.scheduler import make_subject
 from evalward.records.base import digest
+from evalward.records.budget import Budget
 from evalward.records.case import Case
 from evalward.records.part import Part, Shard
 from evalward.targets.limiter import MOST
@@ -104,21 +105,17 @@ def _part_of(run: PlannedRun, cases: Sequence[Case]) -> PlannedRun:
     return replace(run, cases=cases, whole=whole)
 
 
-CONFIRM_SHARE = 0.25
-"""Of a budget: what is kept for the confirm stage, which is the merging job's."""
-
-
 def config_of_shard(config: Config, total: int, *, confirms: bool) -> Config:
     """What each of `total` shards may use: its part of the budgets and of each provider's requests at once.
 
     Where a confirm stage follows, its share stays for whoever judges all parts. At least one request is always under
     way, so more shards than `concurrency` ask more at once than one machine would.
     """
-    share = (1 - CONFIRM_SHARE if confirms else 1.0) / total
-    usd, tokens = config.budget_usd, config.budget_tokens
+    budget = Budget.planned(config.budget_usd, config.budget_tokens, confirms=confirms)
+    usd, tokens = budget.usd_now, budget.tokens_now
     update: dict[str, object] = {
-        "budget_usd": None if usd is None else usd * share,
-        "budget_tokens": None if tokens is None else max(1, int(tokens * share)),
+        "budget_usd": None if usd is None else usd / total,
+        "budget_tokens": None if tokens is None else max(1, tokens // total),
         "providers": config.providers.at_once(lambda given: max(1, (given or MOST) // total)),
     }
     return config.model_copy(update=update)

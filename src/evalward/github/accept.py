@@ -25,7 +25,8 @@ from evalward.github.event import Sha
 from evalward.github.repository import RepositoryWriter
 from evalward.github.spoken import COMMAND, MAX_REASON, find_command
 from evalward.records.base import Record
-from evalward.records.problem import InputError, Place, Problem
+from evalward.records.model_words import problems_of
+from evalward.records.problem import InputError, Place
 from evalward.records.report import REPORT_FILE, digest_of
 from evalward.render.escape import one_line
 
@@ -164,15 +165,7 @@ def _read(model: type[_Model], payload: Mapping[str, Any], name: str) -> _Model:
         return model.model_validate(dict(payload))
     except ValidationError as error:
         remedy = "The payload is not the one that GitHub sends for this event."
-        raise InputError(
-            Problem(
-                place=Place(file=f"event {name}"),
-                field=".".join(map(str, item["loc"])),
-                message=item["msg"],
-                remedy=remedy,
-            )
-            for item in error.errors(include_url=False, include_input=False, include_context=False)
-        ) from None
+        raise InputError(problems_of(error, Place(file=f"event {name}"), remedy, values=False)) from None
 
 
 # --- whether they may -----------------------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field, ValidationError
 
 from evalward.records.base import Record
-from evalward.records.problem import InputError, Place, Problem, wrong
+from evalward.records.model_words import problems_of
+from evalward.records.problem import InputError, Place, wrong
 
 MAX_PAYLOAD_BYTES = 30_000_000  # GitHub's own limit is 25 MB
 
@@ -316,8 +317,4 @@ def _read(model: type[_Model], data: Mapping[str, Any], name: str, remedy: str) 
     try:
         return model.model_validate(dict(data))
     except ValidationError as error:
-        place = Place(file=name)
-        raise InputError(
-            Problem(place=place, field=".".join(map(str, item["loc"])), message=item["msg"], remedy=remedy)
-            for item in error.errors(include_url=False, include_input=False, include_context=False)
-        ) from None
+        raise InputError(problems_of(error, Place(file=name), remedy, values=False)) from None

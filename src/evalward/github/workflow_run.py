@@ -14,7 +14,8 @@ from pydantic import Field, ValidationError
 from evalward.github.errors import GitHubError
 from evalward.github.event import RepositoryName, Sha
 from evalward.records.base import Record
-from evalward.records.problem import InputError, Place, Problem, wrong
+from evalward.records.model_words import problems_of
+from evalward.records.problem import InputError, Place, wrong
 
 if TYPE_CHECKING:  # the client costs an import of requests
     from evalward.github.client import GitHub, OpenPull
@@ -64,10 +65,7 @@ def read_triggering_run(env: Mapping[str, str], payload: Mapping[str, Any]) -> T
     try:
         event = _Event.model_validate(dict(payload))
     except ValidationError as error:
-        raise InputError(
-            Problem(place=Place(file=_FILE), field=".".join(map(str, item["loc"])), message=item["msg"], remedy=remedy)
-            for item in error.errors(include_url=False, include_input=False, include_context=False)
-        ) from None
+        raise InputError(problems_of(error, Place(file=_FILE), remedy, values=False)) from None
     if event.repository.full_name.lower() != env.get("GITHUB_REPOSITORY", "").lower():
         raise wrong(_FILE, "is another repository's", remedy)
     return event.workflow_run

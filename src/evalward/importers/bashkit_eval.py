@@ -15,7 +15,8 @@ from evalward.importers.base import Imported
 from evalward.records.base import Amount, Count, Record, clean_text, digest_text
 from evalward.records.json_text import NoJsonError, foreign_json
 from evalward.records.metric import EPSILON, Measurement
-from evalward.records.problem import InputError, Place, Problem, wrong
+from evalward.records.model_words import in_words, problems_of
+from evalward.records.problem import InputError, Place, wrong
 from evalward.records.report import Report, Run, Subject
 from evalward.records.result import CheckResult, Result, Status, Trial
 from evalward.records.target_id import target_id
@@ -137,10 +138,7 @@ def _parse(text: bytes, file: str) -> _BashkitFile:
             raise wrong(file, message, "Give the eval-….json of its bash tasks.")
         return _BashkitFile.model_validate(data)
     except ValidationError as error:
-        raise InputError(
-            Problem(place=Place(file=file), field=".".join(map(str, item["loc"])), message=item["msg"], remedy=REMEDY)
-            for item in error.errors()[:20]
-        ) from error
+        raise InputError(problems_of(error, Place(file=file), REMEDY)) from error
     except NoJsonError as error:
         raise wrong(file, f"not valid JSON: {error}", REMEDY, line=error.line) from error
 
@@ -159,7 +157,7 @@ def _case(task: _Task, number: int, file: str, max_turns: int) -> BashCase:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(["results", str(number - 1), "task", *map(str, first["loc"])])
-        raise wrong(file, first["msg"], REMEDY, field=field) from error
+        raise wrong(file, in_words(first)[0], REMEDY, field=field) from error
 
 
 def _refuse_duplicates(cases: Iterable[BashCase], file: str) -> None:
@@ -284,7 +282,7 @@ def _entry(trial: Trial, place: str) -> dict[str, Any]:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(["case", *map(str, first["loc"])])
-        message = f"the trial of {trial.result.id!r} has a case that can't be read: {first['msg']}"
+        message = f"the trial of {trial.result.id!r} has a case that can't be read: {in_words(first)[0]}"
         raise wrong(place, message, "Run it again, then export.", field=field) from None
     trace, result = trial.trace, trial.result
     calls = [

@@ -18,8 +18,9 @@ from evalward.importers.base import Imported
 from evalward.records.base import Count, Record, clean_text, digest, digest_text
 from evalward.records.json_text import NoJsonError, foreign_json
 from evalward.records.metric import EPSILON, Better, CategorySummary, Metric, ratio
+from evalward.records.model_words import problems_of
 from evalward.records.moments import instant
-from evalward.records.problem import InputError, Place, Problem, wrong
+from evalward.records.problem import InputError, Place, wrong
 from evalward.records.report import Run, Subject
 from evalward.records.result import Result, Status, Trial
 from evalward.records.trace import Message, Text, Trace
@@ -158,15 +159,7 @@ def _parse(text: bytes, file: str) -> _CaroFile:
     try:
         return _CaroFile.model_validate(foreign_json(text))
     except ValidationError as error:
-        raise InputError(
-            Problem(
-                place=Place(file=file),
-                field=".".join(map(str, item["loc"])),
-                message=item["msg"].removeprefix("Value error, "),
-                remedy=REMEDY,
-            )
-            for item in error.errors()[:20]
-        ) from error
+        raise InputError(problems_of(error, Place(file=file), REMEDY)) from error
     except NoJsonError as error:
         remedy = CASES_REMEDY if _is_case_file(file) else REMEDY
         raise wrong(file, f"not valid JSON: {error}", remedy, line=error.line) from error

@@ -13,8 +13,9 @@ from pydantic import Field, ValidationError
 from evalward.importers.base import Imported
 from evalward.records.base import Count, Record, clean_text, digest
 from evalward.records.metric import EPSILON
+from evalward.records.model_words import problems_of
 from evalward.records.moments import latest
-from evalward.records.problem import InputError, Place, Problem, wrong
+from evalward.records.problem import InputError, Place, wrong
 from evalward.records.report import Run, Subject
 from evalward.records.result import Result, Status, Trial
 from evalward.records.trace import Trace, Usage
@@ -151,10 +152,7 @@ def _parse(data: Mapping[str, Any], file: str) -> _FcEvalFile:
     try:
         return _FcEvalFile.model_validate(data)
     except ValidationError as error:
-        raise InputError(
-            Problem(place=Place(file=file), field=".".join(map(str, item["loc"])), message=item["msg"], remedy=REMEDY)
-            for item in error.errors()[:20]
-        ) from error
+        raise InputError(problems_of(error, Place(file=file), REMEDY)) from error
 
 
 def _with_one_key_each(read: _FcEvalFile) -> _FcEvalFile:

@@ -22,6 +22,7 @@ from evalward.opening import read_inside
 from evalward.records.base import Amount, Count, Record, clean_text, digest, digest_text
 from evalward.records.json_text import NoJsonError, foreign_json
 from evalward.records.metric import Measurement
+from evalward.records.model_words import problems_of
 from evalward.records.moments import instant
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Run, Subject
@@ -141,10 +142,7 @@ def _lines(text: bytes, file: str) -> list[_Line]:
         try:
             found.append(_Line.model_validate(foreign_json(line)))
         except ValidationError as error:
-            problems += [
-                Problem(place=place, field=".".join(map(str, item["loc"])), message=item["msg"], remedy=REMEDY)
-                for item in error.errors()
-            ]
+            problems += problems_of(error, place, REMEDY)
         except NoJsonError as error:
             problems.append(Problem(place=place, message=f"not valid JSON: {error}", remedy=REMEDY))
     if problems:

@@ -51,6 +51,10 @@ class ModelKeeper:
         self._targets: dict[tuple[str, str], LiveTarget] = {}
         self._proxies: dict[str, Proxy] = {}
 
+    def unlock(self) -> None:
+        """The planned trials are done: what was kept of the budget for the confirm stage may be used."""
+        self._purse.unlock()
+
     def prepare(self, names: Sequence[str]) -> None:
         """Import the SDKs of these models, `provider/name`, and make their clients."""
         for name in names:

@@ -18,6 +18,7 @@ from evalward.engine.store import Store, StoredTrial, TrialKey, safe_name
 from evalward.git import TreeFile
 from evalward.keeper.outputs import BESIDE, GUIDANCE, OutputFolder
 from evalward.records.base import json_text
+from evalward.records.budget import Budget
 from evalward.records.outline import PlanOutline
 from evalward.records.problem import NoRoomError
 from evalward.records.report import REPORT_FILE, Report, digest_of
@@ -54,7 +55,8 @@ class Services:
     something to write; `say` shows text to people, `now` is the time as ISO 8601 in UTC; `retries` says what of a
     report is tried again. `report` is the newest that was handed over, `digest` that of its file, and
     `unwritten` why it lies in none. `folder` is the configuration's, in which other harnesses run; `withheld` are the
-    suites whose commands are not run, by name, and why. `planned` hears what is going to be run.
+    suites whose commands are not run, by name, and why. `planned` hears what is going to be run. `confirms`: a
+    confirm stage may follow, for which a part of the budget is kept until the first report.
     """
 
     config: Config
@@ -68,6 +70,7 @@ class Services:
     folder: str = ""
     withheld: Mapping[str, str] = field(default_factory=dict)
     planned: Callable[[PlanOutline], None] = lambda outline: None  # noqa: ARG005
+    confirms: bool = False
     report: Report | None = None
     digest: str = ""
     unwritten: NoRoomError | None = None
@@ -79,8 +82,11 @@ class Services:
     def models(self) -> ModelKeeper:
         """Who asks models, when the first is asked for: most of what a keeper loads is for this."""
         from evalward.keeper.models import ModelKeeper  # noqa: PLC0415
+        from evalward.targets.purse import Purse  # noqa: PLC0415
 
-        return ModelKeeper(self.config, self.env)
+        usd, tokens = self.config.budget_usd, self.config.budget_tokens
+        budget = Budget.planned(usd, tokens, confirms=self.confirms and self.report is None)
+        return ModelKeeper(self.config, self.env, Purse(usd, tokens, budget.kept))
 
     @cached_property
     def harnesses(self) -> Harnesses:
@@ -107,12 +113,12 @@ class Services:
             "shut_door": self._shut_door,
             "harness": self._harness,
             "close": self._close,
+            "checkpoint": self._reported,
         }
         quick: Mapping[str, Callable[[Incoming], bytes]] = {"keep": self._keep, "has": self._has, "find": self._find}
         slow: Mapping[str, Callable[[Incoming], bytes]] = {
             "planned": self._planned,
             "ready": self._ready,
-            "checkpoint": self._checkpoint,
             "keep_folder": self._keep_folder,
             "remove_folder": self._remove_folder,
             "base_file": self._base_file,
@@ -208,6 +214,12 @@ class Services:
     def _ready(self, asked: Incoming) -> bytes:  # noqa: ARG002 - it says nothing
         _ = self.output
         return b"null"
+
+    async def _reported(self, asked: Incoming) -> bytes:
+        again = await _in_thread(self._checkpoint)(asked)
+        if "models" in self.__dict__:
+            self.models.unlock()
+        return again
 
     def _checkpoint(self, asked: Incoming) -> bytes:
         report = self.output.redaction.record(m.read(Report, asked.data).with_own_texts())

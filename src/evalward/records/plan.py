@@ -162,11 +162,15 @@ class ExtraTrials(Record):
 
 
 class OverBudget(Record):
-    """A budget that the plan exceeds: by the planned trials (`surely`), or only with those that may be added."""
+    """A budget that the plan exceeds: by the planned trials (`surely`), or only with those that may be added.
+
+    `kept` of the limit is for the confirm stage: the planned trials may use the rest.
+    """
 
     budget: Literal["usd", "tokens"]
     limit: Amount
     needs: Amount
+    kept: Amount = 0.0
     surely: bool = True
 
 

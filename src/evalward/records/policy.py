@@ -76,7 +76,7 @@ class Rule(StrictRecord):
 
 
 class Limits(StrictRecord):
-    """How much may go wrong with the measuring itself before nothing can be judged. Shares, 0 to 1."""
+    """How many errors of the measurement itself are allowed before nothing can be judged. Shares, 0 to 1."""
 
     max_error_rate: float = Field(default=0.05, ge=0, le=1, description="More errors than this: cannot be judged")
     min_valid: float = Field(default=0.95, ge=0, le=1, description="Share of comparable cases that need a valid trial")

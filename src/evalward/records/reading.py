@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from evalward.records.base import Record
 from evalward.records.json_text import NoJsonError, read_json
-from evalward.records.problem import wrong
+from evalward.records.problem import InputError, Place, wrong
 
 R = TypeVar("R", bound=Record)
 
@@ -30,10 +30,11 @@ def parse_record(text: str | bytes, file: str, model: type[R], what: str, remedy
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
+        from evalward.records.model_words import problems_of  # noqa: PLC0415 - only a broken file pays for it
+
+        first = problems_of(error, Place(file=file), remedy)[0]
         more = f" (and {error.error_count() - 1} more problems)" if error.error_count() > 1 else ""
-        raise wrong(file, f"{first['msg']}{more}", remedy, field=field) from error
+        raise InputError(first.model_copy(update={"message": f"{first.message}{more}"})) from error
 
 
 def _short(value: Any) -> str:

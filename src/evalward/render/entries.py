@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from evalward.records.comparison import CaseChange, CaseChangeKind, Comparison, RunComparison
+from evalward.records.comparison import DOES_NOTHING, CaseChange, CaseChangeKind, Comparison, RunComparison
 from evalward.records.result import NOT_RUN
 from evalward.render.anchors import case_anchor
 from evalward.render.context import ShowCommand
@@ -19,10 +20,16 @@ _CaseOfRun = tuple[CaseChange, RunComparison]
 
 
 class EntryWriter:
-    """Makes entries of cases: no more of each than `caps` allow, with the run's name where there are `several`."""
+    """Makes entries of cases: no more of each than `caps` allow, with the run's name where there are `several`.
+
+    `one` is the run that all listed cases are of, where the comparison has others as well.
+    """
 
     def __init__(self, comparison: Comparison, caps: Caps, show: ShowCommand | None = None) -> None:
-        self.comparison, self.caps, self.several = comparison, caps, len(comparison.runs) > 1
+        self.comparison, self.caps = comparison, caps
+        listed = [run for run in comparison.runs if any(_is_listed(case, run) for case in run.cases)]
+        self.one = listed[0] if len(listed) == 1 < len(comparison.runs) and not caps.runs_named else None
+        self.several = len(comparison.runs) > 1 and self.one is None
         self._show = show
         self._places: dict[str, list[SuiteTarget]] = defaultdict(list)
         for run in comparison.runs:
@@ -57,6 +64,11 @@ class EntryWriter:
             return ""
         suite, target = told_apart((run.suite, run.target), self._places[case.id])
         return self._show(case.id, suite, target)
+
+
+def _is_listed(case: CaseChange, run: RunComparison) -> bool:
+    """True for a case that some list of a page may have."""
+    return case.change != "same" or case.wrong is not None or (case.fails and run.target != DOES_NOTHING)
 
 
 _ALIKE = 3  # cases of which the same is said, from which on they have one line
@@ -156,6 +168,18 @@ def wrong_answers(writer: EntryWriter) -> tuple[Some[CaseEntry], Some[CaseEntry]
     return entries(unsafe, caps.broken), entries(wrong, caps.answers)
 
 
+def without_answers(broken: Some[CaseEntry], unsafe: Some[CaseEntry]) -> Some[CaseEntry]:
+    """The broken cases; of those whose commands the list of unsafe answers has, only that they broke."""
+    shown = {(case.id, case.anchor) for case in unsafe.shown}
+    return Some(
+        [
+            replace(case, above=True, session="", note="") if (case.id, case.anchor) in shown else case
+            for case in broken.shown
+        ],
+        broken.total,
+    )
+
+
 def _note(case: CaseChange, run: RunComparison) -> str | None:
     """What the case's own record says, or why there is none."""
     return case.note or (f"{run.name} was not run" if run.missing and case.change == "missing" else None)
@@ -172,10 +196,10 @@ def excused(case: CaseChange) -> bool:
 
 
 def certainty(case: CaseChange) -> str:
-    """What else is known of a case of a random target: its fresh tries, and what it did before."""
+    """What else is known of a case of a random target: its retrials, and what it did before."""
     parts = []
     if case.fresh is not None:
-        passed, tries = case.fresh.passed, plural(case.fresh.trials, "fresh try", "fresh tries")
+        passed, tries = case.fresh.passed, plural(case.fresh.trials, "retrial", "retrials")
         again = (
             f"{passed} of {tries} passed" if case.fresh.passes else f"{case.fresh.trials - passed} of {tries} failed"
         )

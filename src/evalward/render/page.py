@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
+from evalward.records.codes.reasons import PromptReplayed
 from evalward.records.comparison import (
     CaseChangeKind,
     Comparison,
@@ -23,10 +24,12 @@ from evalward.render.entries import (
     excused,
     new_failures,
     still_failing,
+    without_answers,
     wrong_answers,
 )
 from evalward.render.findings import finding_lines
 from evalward.render.guidance import build_guidance
+from evalward.render.moved import telling
 from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import plural
 from evalward.render.rows import category_rows, metric_rows, sure_rows
@@ -78,8 +81,10 @@ def build_page(judgement: Judgement, context: PageContext, caps: Caps, *, counts
     comparison, verdict = judgement.comparison, judgement.verdict
     several = len(comparison.runs) > 1
     writer = EntryWriter(comparison, caps, context.show)
-    broken = changed_cases(writer, ("broken",), caps.broken, wanted=blamed)
     unsafe, wrong = wrong_answers(writer)
+    broken = changed_cases(writer, ("broken",), caps.broken, wanted=blamed)
+    if not caps.runs_named:
+        broken = without_answers(broken, unsafe)
     new = new_failures(writer)
     first, reasons = _reasons(verdict, {case.id for case in [*unsafe.shown, *broken.shown]}, caps)
     runs = [_run(run, judgement, caps, counts) for run in comparison.runs]
@@ -104,10 +109,11 @@ def build_page(judgement: Judgement, context: PageContext, caps: Caps, *, counts
         reasons=reasons,
         runs=_some(open_first, caps.runs),
         several=several,
+        cases_of=writer.one.name if writer.one else "",
         unsafe=unsafe,
         broken=broken,
         new=new,
-        still=still_failing(comparison, caps, several=several),
+        still=still_failing(comparison, caps, several=writer.several),
         excused=changed_cases(writer, ("broken",), caps.broken, wanted=excused),
         wrong=wrong,
         fixed=changed_cases(writer, ("fixed",), caps.changes if caps.detail == "full" else 0),
@@ -224,21 +230,26 @@ def _alerts(comparison: Comparison, context: PageContext) -> list[str]:
 def _reasons(verdict: Verdict, listed: set[str], caps: Caps) -> tuple[ReasonLine | None, Some[ReasonLine]]:
     """The reason that the headline tells, and the others. Cases that are listed anyway are not named again.
 
-    What to do stands at the first reason that it is about.
+    What to do stands at the first reason that it is about. Where all are of one run, the headline alone names it.
     """
+    runs = {f"{reason.suite} × {reason.target}: " for reason in verdict.reasons if reason.target}
+    named = runs.pop() if len(runs) == 1 and not caps.runs_named else ""
+    if named and not message(verdict.reasons[0]).startswith(named):
+        named = ""
     first = {tuple(reason.advice): index for index, reason in reversed(list(enumerate(verdict.reasons)))}
     lines = [
-        _reason(reason, listed, advised=first[tuple(reason.advice)] == index)
+        _reason(reason, listed, named, advised=first[tuple(reason.advice)] == index)
         for index, reason in enumerate(verdict.reasons)
     ]
     return (lines[0] if lines else None), _some(lines[1:], caps.reasons)
 
 
-def _reason(reason: Reason, listed: set[str], *, advised: bool) -> ReasonLine:
+def _reason(reason: Reason, listed: set[str], run: str, *, advised: bool) -> ReasonLine:
+    """`run` is a beginning that the reader knows by then."""
     named = {*listed, *reason.named}
     cases = [case for case in reason.cases if case not in named]
     advice = remedy(reason) if advised else ""
-    return ReasonLine(OUTCOMES[reason.outcome], message(reason), advice, _some(cases, _REASON_CASES))
+    return ReasonLine(OUTCOMES[reason.outcome], message(reason).removeprefix(run), advice, _some(cases, _REASON_CASES))
 
 
 def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> RunView:
@@ -249,6 +260,7 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
     if caps.detail != "full":
         rows, info = [row for row in rows if row.badge.word not in _QUIET], []
         categories = [category for category in categories if category.fell]
+    news = telling(run.metrics, [row.metric for row in rows])
     measured = run.not_measured is None and not run.missing
     fine = badge.word in {*_QUIET, "new"} and not allowances(run)
     return RunView(
@@ -258,14 +270,26 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
         folded=fine and (len(judgement.comparison.runs) > _OPEN_RUNS or judgement.verdict.outcome is not Outcome.PASS),
         rows=rows[: caps.rows] if measured else [],
         info=info[: caps.rows] if measured else [],
-        notes=[*run_notes(run, judgement.comparison), *allowances(run), *_rule_notes(rules, judgement.verdict)],
+        notes=[
+            *_run_notes(run, judgement),
+            *allowances(run),
+            *_rule_notes(rules, judgement.verdict),
+        ],
         categories=categories[: caps.categories],
         subject=[_subject(change) for change in run.subject[: caps.rows]],
         sure=sure_rows(rules),
         tables=tables(run.sections, caps.table, _ended_before(run)),
         findings=_some(finding_lines(run.findings), caps.findings),
         bars=bars(run.sections) if measured else "",
+        moved=[row for row in info[: caps.rows] if row.metric in news] if measured else [],
     )
+
+
+def _run_notes(run: RunComparison, judgement: Judgement) -> list[str]:
+    """The notes, without what a reason says: that a replay doesn't measure the changed prompt of the run's suite."""
+    said = (each for reason in judgement.verdict.reasons for each in reason.statements)
+    prompt_said = any(isinstance(each, PromptReplayed) and each.suite == run.suite for each in said)
+    return run_notes(run, judgement.comparison, prompt_said=prompt_said)
 
 
 def _ended_before(run: RunComparison) -> dict[str, str]:

@@ -250,15 +250,16 @@ def _extra(extra: ExtraTrials) -> str:
 
 
 def _over(each: OverBudget) -> str:
-    needs, limit = (
-        (_dollars(each.needs), _dollars(each.limit))
-        if each.budget == "usd"
-        else (f"{_short(each.needs)} tokens", f"{_short(each.limit)} tokens")
-    )
-    key = f"`budget_{each.budget}`"
-    if each.surely:
+    def shown(amount: float) -> str:
+        return _dollars(amount) if each.budget == "usd" else f"{_short(amount)} tokens"
+
+    key, needs, limit = f"`budget_{each.budget}`", shown(each.needs), shown(each.limit)
+    if not each.surely:
+        return f"{key} may stop the run: up to {needs} with the trials that may be added, {limit} allowed."
+    if not each.kept:
         return f"{key} will stop the run: {needs} planned, {limit} allowed."
-    return f"{key} may stop the run: up to {needs} with the trials that may be added, {limit} allowed."
+    kept = f"{shown(each.kept)} of {limit} are kept for the confirm stage"
+    return f"{key} will stop the run: {needs} planned, {shown(each.limit - each.kept)} allowed; {kept}."
 
 
 _UNSEEN: dict[Unseen, str] = {

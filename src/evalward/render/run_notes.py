@@ -18,8 +18,11 @@ RENAMED = 10
 _ALLOWING = 5  # cases that a note names
 
 
-def run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
-    """What is said of a run beside its tables: what it is compared with, and what was tried again."""
+def run_notes(run: RunComparison, comparison: Comparison, *, prompt_said: bool = False) -> list[str]:
+    """What is said of a run beside its tables: what it is compared with, and what was tried again.
+
+    `prompt_said`: a reason says already that its prompt changed, which a replay doesn't measure.
+    """
     if run.not_measured is not None:
         return [f"Not measured: {run.not_measured}", "It counts neither as passed nor as failed."]
     if run.missing:
@@ -50,7 +53,7 @@ def run_notes(run: RunComparison, comparison: Comparison) -> list[str]:
     if run.pass_at is not None and run.pass_all is not None:
         k, some, every = run.trials, format_number(run.pass_at, "ratio"), format_number(run.pass_all, "ratio")
         notes.append(f"Over {k} trials: `pass@{k}` {some} (at least one passes), `pass^{k}` {every} (all pass).")
-    return [*notes, *_confirm_notes(run), *(_replay_notes(run) if run.replay else [])]
+    return [*notes, *_confirm_notes(run), *(_replay_notes(run, prompt_said) if run.replay else [])]
 
 
 def _renamed(case: CaseChange) -> str:
@@ -73,9 +76,9 @@ def _confirm_notes(run: RunComparison) -> list[str]:
         return notes
     if confirmation.unusable is not None:
         rest = "" if notes else " The planned trials alone decide."
-        return [f"The fresh tries don't count: {confirmation.unusable}.{rest}", *notes]
+        return [f"The retrials don't count: {confirmation.unusable}.{rest}", *notes]
     cases = plural(len(confirmation.cases), "case that failed was", "cases that failed were")
-    tries = plural(confirmation.trials, "fresh try", "fresh tries")
+    tries = plural(confirmation.trials, "retrial", "retrials")
     return [f"{cases} tried again: {confirmation.passed} of {tries} passed.", *notes]
 
 
@@ -121,14 +124,14 @@ def _allowance(case: CaseChange) -> str:
     return f"{quoted(one_line(case.id, 40))} ({rules}{more})"
 
 
-def _replay_notes(run: RunComparison) -> list[str]:
+def _replay_notes(run: RunComparison, prompt_said: bool) -> list[str]:
     notes = [
         _own_note(run, "replay")
         or "Replay: recorded model messages, tool calls executed again. "
         f"{run.diverged:,} of {plural(run.replayed, 'replayed trial')} diverged from the recording."
     ]
     changed = [change.part for change in run.subject if prompt_words(change.part)]
-    if changed:
+    if changed and not prompt_said:
         parts = " and ".join(quoted(part) for part in changed)
         notes.append(f"⚠️ The subject's {parts} changed: replay does not measure this change.")
     return notes

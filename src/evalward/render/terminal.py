@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Outcome
@@ -32,13 +33,13 @@ from evalward.render.view import (
     ReasonLine,
     ReplacedLine,
     RunView,
+    SubjectLine,
 )
 
 _NAME = 80  # characters of a metric with its run
 _CHECK = 100  # characters of a check
 RED: Colour = "red"
 GREEN: Colour = "green"
-_UNMOVED = {"±0", "–"}
 
 
 def judgement_text(
@@ -50,11 +51,13 @@ def judgement_text(
     show: ShowCommand | None = None,
     ending: Closing = NO_CLOSING,
     grouped: bool = False,
+    verbose: bool = False,
 ) -> str:
     """The verdict, what led to it, and the verdict again: a terminal shows the end, a reader begins at the top.
 
     `width` is the terminal's, in columns; `accept` is how to accept a failure, `show` spells the command that shows a
     case, and `ending` is what stands with the verdict at the end. `grouped`: in a log whose groups fold, tables do.
+    `verbose`: runs that are fine have their tables beside ones that aren't, too; a log has them anyway.
     """
     page = build_page(judgement, PageContext(show=show), TERMINAL, counts=width >= WITH_COUNTS)
     screen = Screen(colour, width, grouped=grouped)
@@ -62,7 +65,7 @@ def judgement_text(
     for line in page.replaced:
         _replaced(screen, line)
     _cases(screen, page)
-    _tables(screen, page, judgement.trends)
+    _tables(screen, page, judgement.trends, verbose=verbose or grouped)
     screen.unfold()
     say_listed(screen, "Warnings", page.warnings, lambda text: screen.say(text, 2, "!", "yellow"))
     if accept and judgement.verdict.outcome is not Outcome.PASS:
@@ -81,18 +84,25 @@ def verdict_line(judgement: Judgement, *, colour: bool) -> str:
     return screen.text()
 
 
-def _tables(screen: Screen, page: JudgementPage, trends: Sequence[Trend]) -> None:
-    """All that there is to look up: what is folded in a log."""
+def _tables(screen: Screen, page: JudgementPage, trends: Sequence[Trend], *, verbose: bool) -> None:
+    """All that there is to look up: what is folded in a log. Of a run that is fine a line, unless `verbose`."""
+    said: set[str] = set()
     for view in page.guidance:
         screen.fold(f"Guidance: {view.name}")
         say_guidance(screen, view)
+    fine = [run for run in page.runs.shown if run.folded and run.rows and not verbose]
     for run in page.runs.shown:
-        screen.fold(f"{run.badge.mark} {run.name}: {run.badge.word}")
-        _run(screen, run, page)
+        if run not in fine:
+            screen.fold(f"{run.badge.mark} {run.name}: {run.badge.word}")
+            _run(screen, run, page, said)
+    screen.blank()
+    for run in fine:
+        screen.say(f"{run.name}: {plural(len(run.rows), 'metric')} ok", 0, run.badge.mark, run.badge.colour)
     if any(run.subject or any(category.fell for category in run.categories) for run in page.runs.shown):
         screen.fold("Categories that fell, and what changed in the subject")
     for run in page.runs.shown:
-        _changes(screen, run, page.several)
+        _fell(screen, run, page.several)
+    _subject(screen, page)
     if trends:
         screen.fold("Trends")
     _trends(screen, trends)
@@ -148,14 +158,16 @@ def _remedy(screen: Screen, reason: ReasonLine) -> None:
         screen.say(reason.remedy, 4, "→")
 
 
-def _run(screen: Screen, run: RunView, page: JudgementPage) -> None:
+def _run(screen: Screen, run: RunView, page: JudgementPage, said: set[str]) -> None:
+    """A run's tables and notes; what is `said` of an earlier one already is not said again."""
     word = "" if run.rows else f": {run.badge.word}"
     if page.several or not run.rows:
         screen.heading(f"{run.badge.mark} {run.name}{word}")
     screen.blank()
     _numbers(screen, run)
     for table in run.tables:
-        say_table(screen, table)
+        say_table(screen, replace(table, note="") if table.note in said else table)
+        said.add(table.note)
     for finding in run.findings.shown if run.findings else []:
         if finding.badge.word == "warning":  # what is fine, and what is only good to know, stands in the comment
             say_finding(screen, finding, 0)
@@ -174,23 +186,29 @@ def _numbers(screen: Screen, run: RunView) -> None:
     if run.bars:
         screen.verbatim(run.bars, 2)
         screen.blank()
-    moved = [row for row in run.info if row.delta not in _UNMOVED and not row.metric.endswith("_duration_ms")]
-    if moved:
-        cells = [[row.metric, row.before, row.now, row.delta] for row in moved]
+    if run.moved:
+        cells = [[row.metric, row.before, row.now, row.delta] for row in run.moved]
         screen.table(["moved too", "baseline", "now", "Δ"], cells, "lrrr")
         screen.blank()
 
 
-def _changes(screen: Screen, run: RunView, several: bool) -> None:
-    where = f" in {run.name}" if several else ""
+def _fell(screen: Screen, run: RunView, several: bool) -> None:
     fell = [category for category in run.categories if category.fell]
     if fell:
-        screen.heading(f"Categories that fell{where}")
+        screen.heading(f"Categories that fell{f' in {run.name}' if several else ''}")
         cells = [[category.name, category.before, category.now, category.delta] for category in fell]
         screen.table(["category", "baseline", "now", "Δ"], cells, "lrrr")
-    if run.subject:
-        screen.heading(f"What changed in the subject{where}")
-        for line in run.subject:
+
+
+def _subject(screen: Screen, page: JudgementPage) -> None:
+    """What changed in the subjects, each change once: a prompt is often that of several runs."""
+    said: set[SubjectLine] = set()
+    for run in page.runs.shown:
+        lines = [line for line in run.subject if line not in said]
+        said.update(lines)
+        if lines:
+            screen.heading(f"What changed in the subject{f' in {run.name}' if page.several else ''}")
+        for line in lines:
             screen.say(f"{line.part}: {line.before} → {line.now}", 2)
 
 
@@ -219,6 +237,9 @@ def _badge(badge: Badge) -> str:
 
 
 def _cases(screen: Screen, page: JudgementPage) -> None:
+    if page.cases_of:
+        screen.blank()
+        screen.say(f"All cases below are of {page.cases_of}.")
     say_listed(screen, "Unsafe answers", page.unsafe, lambda case: _answer(screen, case, "✗"))
     say_listed(screen, "Broken", page.broken, lambda case: _broken(screen, case))
     new = "New and failing" if page.compared else "Failing"
@@ -239,6 +260,9 @@ def _cases(screen: Screen, page: JudgementPage) -> None:
 
 
 def _broken(screen: Screen, case: CaseEntry) -> None:
+    if case.above:
+        screen.say(f"{_case(case)}; see its unsafe answer above", 2, "✗", "red")
+        return
     screen.say(_case(case), 2, "✗", "red")
     for check in case.checks:
         screen.say(one_line(check.check, _CHECK), 6)
@@ -278,6 +302,8 @@ def _answer(screen: Screen, case: CaseEntry, mark: str) -> None:
     risk = f": rated {answer.risk}" if answer.risk else ""
     screen.say(f"{case.id} ({where}){risk} – {answer.why}", 2, mark, "red" if answer.risk else None)
     screen.verbatim(case.session, 6)
+    if answer.risk and case.show:
+        screen.command(case.show, "      → ")
 
 
 def _case(case: CaseEntry) -> str:

@@ -64,7 +64,10 @@ NOT_JUDGED = Badge("🛑", "not judged", "red", "!")
 
 @dataclass(frozen=True)
 class Caps:
-    """How much of everything a page shows. `block` and `text` are characters, the others are counts."""
+    """How much of everything a page shows. `block` and `text` are characters, the others are counts.
+
+    `runs_named`: each case names its run, also where one run has all that changed; a page that folds needs it.
+    """
 
     detail: Detail
     reasons: int = 10
@@ -80,6 +83,7 @@ class Caps:
     traces: bool = False
     table: int = 30
     findings: int = 8
+    runs_named: bool = False
 
 
 FULL = Caps("full")
@@ -115,6 +119,7 @@ HTML = Caps(
     traces=True,
     table=1000,
     findings=200,
+    runs_named=True,
 )
 CAPS: dict[Detail, Caps] = {"full": FULL, "failures": FAILURES, "headline": HEADLINE}
 
@@ -154,8 +159,9 @@ class CheckLine:
 class CaseEntry:
     """One case that changed, or that was answered wrongly.
 
-    `run` is empty when the page has one run only; `session` is command and stderr, or the two commands. `show` is the
-    command that shows one of its trials, `anchor` is where the HTML page has it.
+    `run` is empty when the page names the run of all cases, or has one only; `session` is command and stderr, or the
+    two commands. `show` is the command that shows one of its trials, `anchor` is where the HTML page has it. `above`:
+    the unsafe answers have its commands.
     """
 
     id: str
@@ -173,6 +179,7 @@ class CaseEntry:
     show: str = ""
     answer: AnswerLine | None = None
     anchor: str = ""
+    above: bool = False
 
 
 @dataclass(frozen=True)
@@ -227,7 +234,10 @@ class FindingLine:
 
 @dataclass(frozen=True)
 class RunView:
-    """One suite × target. `folded`: its table isn't worth the space on a page with many runs."""
+    """One suite × target. `folded`: its table isn't worth the space on a page with many runs.
+
+    `moved` are those of `info` that tell something new.
+    """
 
     suite: str
     target: str
@@ -242,6 +252,7 @@ class RunView:
     tables: list[CaseTable] = field(default_factory=list)
     findings: Some[FindingLine] | None = None
     bars: str = ""
+    moved: list[MetricRow] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -322,7 +333,8 @@ class JudgementPage:
     """Everything that the page of a judgement says, in the order in which it is said.
 
     `new` are failing cases that the baseline doesn't have, `still` the names of those that failed in it, too;
-    `compared`: there is a baseline. `trends` is Markdown already. `download` fetches what the cases' commands read.
+    `compared`: there is a baseline. `cases_of` is the run of all listed cases, where one of several has them. `trends`
+    is Markdown already. `download` fetches what the cases' commands read.
     """
 
     detail: Detail
@@ -339,6 +351,7 @@ class JudgementPage:
     reasons: Some[ReasonLine]
     runs: Some[RunView]
     several: bool
+    cases_of: str
     unsafe: Some[CaseEntry]
     broken: Some[CaseEntry]
     new: Some[CaseEntry]

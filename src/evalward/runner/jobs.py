@@ -134,7 +134,9 @@ def measure(session: JobSession, data: bytes) -> bytes:
     if outline.live:
         keeper.planned(outline)
     with base_commit(order.base, loaded, outside.env, keeper) as base:
-        beyond = Beyond(guidance, base, spared, part, order.known, order.withheld, order.settled)
+        beyond = Beyond(
+            guidance, base, spared, part, order.known, order.withheld, order.settled, confirms=order.confirms
+        )
         run_plan(loaded, plan, keeper, outside, beyond, resume=order.resume)
     return b"null"
 

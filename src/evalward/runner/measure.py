@@ -12,7 +12,7 @@ from evalward import __version__
 from evalward.config import LoadedConfig
 from evalward.engine.beside import Pairs, beside_plan, measured_base, whole_plan, with_beside
 from evalward.engine.confirm import confirm_plan, with_confirmation
-from evalward.engine.control import Budget, Spending
+from evalward.engine.control import Spending
 from evalward.engine.gathering import gather_all, gathered_again, with_gathered
 from evalward.engine.keeping import OutputStore, Records, RunRetrials
 from evalward.engine.plan import Plan, PlannedRun, make_plan
@@ -20,6 +20,7 @@ from evalward.engine.scheduler import Executed, ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.engine.texts import planned_texts
 from evalward.git import GitTree
+from evalward.records.budget import Budget
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.part import Part
 from evalward.records.problem import InputError, Place, Problem
@@ -62,7 +63,7 @@ class Beyond:
     `guidance` says how changed guidance compares with another; its trials are in no run. `base` is what doubts are
     settled with. `not_measured` are gathered suites that can't be measured here, and why; `withheld` those of them
     whose commands are not run. `part`: the plan is this shard's. `known` is what shards have measured of the plan;
-    `settled`: none of that is tried again.
+    `settled`: none of that is tried again. `confirms`: the planned trials leave a confirm stage its part of the budget.
     """
 
     guidance: OtherGuidance | None = None
@@ -72,6 +73,7 @@ class Beyond:
     known: Report | None = None
     withheld: Collection[str] = ()
     settled: bool = False
+    confirms: bool = False
 
 
 class WhereMeasured(Records, StartsHarnesses, Protocol):
@@ -96,11 +98,12 @@ def run_plan(
     refuse_missing_keys(loaded, not_in_parts(plan, beyond.known) if beyond.known and beyond.settled else plan)
     guidance, base = beyond.guidance, beyond.base
     records.ready()
-    stage = _stage(loaded, records, outside, resume=resume)
+    stage = _stage(loaded, records, outside, resume=resume, confirms=beyond.confirms)
     by = RunnersGatherer(records, records, outside.say)
     # first: mistakes in files before money is spent
     gathered = gather_all(loaded, plan, by, beyond.not_measured, beyond.withheld)
     report = with_gathered(_planned(stage, loaded, plan, beyond), gathered, loaded)
+    stage.account.release()
     retries = records.checkpoint(report)
     again = [retry for retry in retries if not retry.beside]
     ours = [retry for retry in again if retry.suite not in plan.gathered_names]
@@ -142,8 +145,11 @@ def guidance_runner(loaded: LoadedConfig, records: Records, outside: Outside, *,
     return _stage(loaded, records, outside, resume=resume).run_guidance
 
 
-def _stage(loaded: LoadedConfig, records: Records, outside: Outside, *, resume: bool) -> _MeasuringStage:
-    account = Spending(Budget(loaded.config.budget_usd, loaded.config.budget_tokens))
+def _stage(
+    loaded: LoadedConfig, records: Records, outside: Outside, *, resume: bool, confirms: bool = False
+) -> _MeasuringStage:
+    config = loaded.config
+    account = Spending(Budget.planned(config.budget_usd, config.budget_tokens, confirms=confirms))
     return _MeasuringStage(records, records, account, outside, resume)
 
 

@@ -12,6 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from evalward.records.budget import Budget
 from evalward.records.trace import Usage
 from evalward.targets.prices import MILLION, Price, cost
 
@@ -82,11 +83,12 @@ class Purse:
     """One budget, of dollars and of tokens; `None` is without limit. What is put aside counts as spent.
 
     Who doesn't get in because of what others have put aside waits until they have settled: first come, first served.
-    A request that is alone gets what is left; where its answer can't be bounded it may go beyond that, once.
+    A request that is alone gets what is left; where its answer can't be bounded it may go beyond that, once. The share
+    `kept` can't be used before `unlock`.
     """
 
-    def __init__(self, usd: float | None = None, tokens: int | None = None) -> None:
-        self._usd, self._tokens = usd, tokens
+    def __init__(self, usd: float | None = None, tokens: int | None = None, kept: float = 0.0) -> None:
+        self._budget = Budget(usd, tokens, kept)
         self.used_usd, self.used_tokens = 0.0, 0
         self._aside: dict[Reservation, Estimate] = {}
         self._line: deque[object] = deque()
@@ -96,11 +98,12 @@ class Purse:
     @property
     def spent(self) -> str | None:
         """Why nothing more may be asked, if so."""
-        if self._usd is not None and self.used_usd >= self._usd:
-            return f"budget: ${self.used_usd:.4f} of ${self._usd:g} are spent"
-        if self._tokens is not None and self.used_tokens >= self._tokens:
-            return f"budget: {self.used_tokens:,} of {self._tokens:,} tokens are used"
-        return None
+        return self._budget.spent(self.used_usd, self.used_tokens)
+
+    def unlock(self) -> None:
+        """The planned trials are done: what was kept for the confirm stage may be used."""
+        self._budget = self._budget.whole
+        self._changed()
 
     def reserve(self, estimate: Estimate) -> Reservation:
         """Put the estimate aside at once. Raises `SpentError` when it doesn't fit beside what is spent and put aside.
@@ -137,16 +140,17 @@ class Purse:
         return not self._line and self._short(estimate) is None
 
     def _refuse(self, estimate: Estimate) -> None:
-        if self._usd is not None and estimate.usd is None:
+        if self._budget.usd is not None and estimate.usd is None:
             raise SpentError("price", "budget: the price of the model is unknown, so the budget can't be kept", self)
         if self.spent is not None:
-            money = self._usd is not None and self.used_usd >= self._usd
+            money = self._budget.usd_now is not None and self.used_usd >= self._budget.usd_now
             raise SpentError("usd" if money else "tokens", self.spent, self)
 
     def _left(self) -> tuple[float | None, int | None]:
         aside = self._aside.values()
-        usd = None if self._usd is None else self._usd - self.used_usd - sum(each.usd or 0.0 for each in aside)
-        tokens = None if self._tokens is None else self._tokens - self.used_tokens - sum(each.tokens for each in aside)
+        usd, tokens = self._budget.usd_now, self._budget.tokens_now
+        usd = None if usd is None else usd - self.used_usd - sum(each.usd or 0.0 for each in aside)
+        tokens = None if tokens is None else tokens - self.used_tokens - sum(each.tokens for each in aside)
         return usd, tokens
 
     def _short(self, estimate: Estimate) -> Kind | None:
@@ -164,14 +168,19 @@ class Purse:
         fitted = estimate.within(*self._left())
         if fitted is not None:
             return fitted
+        raise SpentError(short, f"budget: {self._told(short, estimate)}", self)
+
+    def _told(self, short: Kind, estimate: Estimate) -> str:
+        """What is used, what is kept, and what the request would need."""
+        limits = self._budget
         if short == "usd":
-            spent = (
-                f"${self.used_usd:.4f} of ${self._usd:g} are spent, and the next request may cost ${estimate.usd:.4f}"
-            )
-        else:
-            spent = f"{self.used_tokens:,} of {self._tokens:,} tokens are used, and the next request may use "
-            spent += f"{estimate.tokens:,}"
-        raise SpentError(short, f"budget: {spent}", self)
+            kept = f", ${(limits.usd or 0.0) * limits.kept:g} are kept for the confirm stage," if limits.kept else ","
+            used = f"${self.used_usd:.4f} of ${limits.usd:g} are spent"
+            return f"{used}{kept} and the next request may cost ${estimate.usd:.4f}"
+        allowed = limits.tokens or 0
+        kept = f", {allowed - (limits.tokens_now or 0):,} are kept for the confirm stage," if limits.kept else ","
+        used = f"{self.used_tokens:,} of {allowed:,} tokens are used"
+        return f"{used}{kept} and the next request may use {estimate.tokens:,}"
 
     def _changed(self) -> None:
         for change in self._waiting:

@@ -15,11 +15,11 @@ from typing import TypeAlias
 
 from pydantic import ValidationError
 
-from evalward.config.model_words import in_words
 from evalward.opening import MIB, glob_inside, kind_inside, name_below, read_inside
 from evalward.records.base import digest
 from evalward.records.case import Case
 from evalward.records.json_text import NoJsonError, read_json
+from evalward.records.model_words import in_words
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.result import TRIAL_SCHEMA, Trial
 from evalward.records.target_id import TargetId

@@ -369,7 +369,7 @@ def test_what_judges_the_change_is_shown_first(act: Act, baseline: str) -> None:
     _, _, _, heading, _, first, *lines = seen.comment.splitlines()
     assert (heading[:4], first) == ("### ", "> [!IMPORTANT]")
     block = lines[: lines.index("")]
-    assert "by its own the verdict would be" in block[0]
+    assert "with its own the verdict would be" in block[0]
     assert block[2:] == [
         "> - policy: pass_rate: max_drop 0.1 → max_drop 1",
         "> - baseline: tools × oracle: 5 of 5 trials passed → 0 of 5 trials passed",

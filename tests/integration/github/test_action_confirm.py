@@ -79,7 +79,7 @@ def test_head_that_switches_it_off__changes_nothing(tmp_path: Path, server: Mode
     assert code == 0, log
     assert "Plan: trials 6, requests 12, tokens " in log
     assert "Failed cases are tried again: at most 6 trials" in log  # by the base's policy
-    assert "2 cases that failed were tried again: 6 of 6 fresh tries passed" in comment
+    assert "2 cases that failed were tried again: 6 of 6 retrials passed" in comment
     assert "### ✅ Evalward: passed" in comment
     assert "edits its policy" in comment
 
@@ -93,7 +93,7 @@ def test_failures_that_repeat__fail_by_the_bases_rule(
     config["suites"][0]["system"] = "prompt.md"
     code, log, comment = act(tmp_path, files, {"evalward.yml": json.dumps(config), "prompt.md": "The heads way."})
     assert code == 1, log
-    assert "1 case that failed was tried again: 0 of 4 fresh tries passed" in comment
+    assert "1 case that failed was tried again: 0 of 4 retrials passed" in comment
 
 
 def test_head_that_switches_it_on__changes_nothing_either(

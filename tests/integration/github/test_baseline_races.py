@@ -124,7 +124,7 @@ def test_pool__an_older_report_makes_the_baseline_no_older(api: RepositoryGitHub
         late = UpdateRequest(measured("c", "2026-11-21T08:30:00Z"), Policy(), "main", PATH, mode="replace")
         replaced = update_baseline(repository, late)
     assert "no change" in replaced.line
-    assert "The baseline was measured later than this report" in replaced.line
+    assert "The baseline is newer than this report" in replaced.line
 
 
 # --- a doubt --------------------------------------------------------------------------------------------------------

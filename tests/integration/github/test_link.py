@@ -126,7 +126,7 @@ def test_an_event_without_a_comment__has_the_link_in_the_summary(
 ) -> None:
     api.add_comment(posted())
     seen = link(event, name)
-    assert (seen.code, "no comment that could be linked" in seen.log, URL in seen.summary) == (0, True, True)
+    assert (seen.code, "no comment to link to the report" in seen.log, URL in seen.summary) == (0, True, True)
     assert (api.log(), api.bodies()) == ([], [posted()])
 
 
@@ -135,7 +135,7 @@ def test_an_event_without_a_comment__has_the_link_in_the_summary(
     [
         ({"report_url": ""}, "uploaded no page"),
         ({"comment": "off"}, "comment` is off"),
-        ({"github_token": ""}, "no github-token"),
+        ({"github_token": ""}, "No github-token"),
     ],
 )
 def test_what_is_missing__is_a_notice(api: FakeGitHub, link: Link, inputs: dict[str, str], why: str) -> None:

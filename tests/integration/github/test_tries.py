@@ -52,7 +52,7 @@ def test_rerun__a_proven_failure_stays_one_however_the_next_tries_go(site: Site)
     assert check(site, head, {"one": "FFFF", "two": "FFFF"}).code == 1
     second = check(site, head, {"one": "FFPF"})
     assert second.code == 1
-    assert "over two tries of this commit 11 of 12 fresh trials of two cases failed" in second.log
+    assert "over two attempts at this commit, 11 of 12 retrials of two cases failed" in second.log
     third = check(site, head, {})
     assert third.code == 1
     [body] = site.api.bodies()
@@ -61,7 +61,7 @@ def test_rerun__a_proven_failure_stays_one_however_the_next_tries_go(site: Site)
     # A new commit starts anew.
     _, moved = site.push({"README.md": "mended"}, "topic")
     fresh = check(site, moved, {})
-    assert (fresh.code, "try of this commit" in fresh.log) == (0, False)
+    assert (fresh.code, "attempt at this commit" in fresh.log) == (0, False)
 
 
 def test_rerun__green_after_red_is_inconclusive_also_behind_a_run_that_broke(site: Site) -> None:
@@ -77,7 +77,7 @@ def test_rerun__green_after_red_is_inconclusive_also_behind_a_run_that_broke(sit
 
     seen = check(site, head, {})
     assert (seen.code, "inconclusive" in seen.outputs) == (0, True)
-    told = "this is the third try of this commit: the first failed, the second could not be judged"
+    told = "this is the third attempt at this commit: the first failed, the second could not be judged"
     assert told in seen.log
     assert told in site.api.bodies()[0]
     assert check(site, head, {}, fail_on="inconclusive").code == 1
@@ -89,7 +89,7 @@ def test_rerun__what_others_wrote_counts_for_nothing(site: Site) -> None:
     body = site.api.bodies()[0]
     _, moved = site.push({"README.md": "x"}, "topic")
     site.api.add_comment(body.replace(head, moved), "mallory")
-    assert (check(site, moved, {}).code, "try of this commit" in site.api.bodies()[0]) == (0, False)
+    assert (check(site, moved, {}).code, "attempt at this commit" in site.api.bodies()[0]) == (0, False)
 
 
 def test_rerun__without_a_comment_a_later_attempt_says_that_nothing_is_known(site: Site) -> None:
@@ -98,7 +98,7 @@ def test_rerun__without_a_comment_a_later_attempt_says_that_nothing_is_known(sit
     assert (seen.code, site.api.bodies()) == (1, [])
     again = check(site, head, {}, comment="off", attempt="3")
     assert again.code == 0
-    assert "third attempt of this workflow run; what the earlier ones gave is not known here" in again.log
+    assert "third attempt of this workflow run; the results of the earlier ones are not known" in again.log
 
 
 def test_rerun__of_a_push_is_told_by_the_history(site: Site) -> None:
@@ -111,5 +111,5 @@ def test_rerun__of_a_push_is_told_by_the_history(site: Site) -> None:
     assert site.update(pair, report=REPORT, now="2026-11-21T09:00:00Z").code == 1
     write(site, pair[1], dict.fromkeys(NAMES, "P"))
     again = site.update(pair, report=REPORT, now="2026-11-21T10:00:00Z", attempt="2")
-    assert "this is the second try of this commit: the first failed, so that" in again.log
+    assert "this is the second attempt at this commit: the first failed, so one attempt" in again.log
     assert (again.code, "inconclusive" in again.outputs) == (0, True)

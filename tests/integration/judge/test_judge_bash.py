@@ -12,12 +12,13 @@ import pytest
 
 from evalward.config import LoadedConfig
 from evalward.config.load import load_config
-from evalward.engine.control import Budget, Spending
+from evalward.engine.control import Spending
 from evalward.engine.plan import Plan, make_plan, without_missing_keys
 from evalward.engine.scheduler import Executed, ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.engine.store import Store
 from evalward.keeper.models import ModelKeeper
+from evalward.records.budget import Budget
 from evalward.records.judge import JUDGE_ERROR
 from evalward.records.problem import InputError
 from evalward.records.result import Result, Status

@@ -138,7 +138,7 @@ MINIMAL = """\
         ("  timeout_s: .nan", "cases.yaml:6: timeout_s: "),
         ("  tags: !!python/name:os.system x", "cases.yaml:6: the tag "),
         ("  tags: *nothing", "cases.yaml:6: an unquoted * begins an alias, and there is no such anchor"),
-        ("\ttags: [x]", "a tab stands where YAML allows only blanks"),
+        ("\ttags: [x]", "a tab where YAML allows only spaces"),
         ("- just text", "cases.yaml:6: the case is no mapping. Write its keys below the dash: - id: …"),
         ("---\n- id: b", "the file holds more than one YAML document"),
     ],

@@ -70,8 +70,7 @@ def test_both_names_are_an_error(deep: Path) -> None:
     with pytest.raises(InputError) as raised:
         find_config(deep)
     assert str(raised.value.problems[0]) == (
-        "../evalward.yml: evalward.yaml is there, too, and only one of them can hold. "
-        "Remove one of them, or name the one that is meant with --config."
+        "../evalward.yml: evalward.yaml exists too, and only one can be used. Remove one, or choose one with --config."
     )
 
 

@@ -54,7 +54,7 @@ def test_a_report_has_the_date_of_what_was_imported_or_says_that_it_is_unknown(t
     run = run_on_disk(tmp_path)
     report, said = imported("fc-eval", tmp_path / "report.json", run)
     assert report.created_at == TODAY
-    assert "the files don't tell when" in said
+    assert "the files have no date of their results" in said
     (run / "run_metadata.json").write_text(json.dumps({"run_id": "r", "end_time": "2026-01-02T03:04:05+00:00"}))
     report, said = imported("fc-eval", tmp_path / "report.json", run)
     assert (report.created_at, "don't tell when" in said) == ("2026-01-02T03:04:05Z", False)

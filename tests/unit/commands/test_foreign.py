@@ -122,7 +122,7 @@ def test_a_foreign_report__names_no_command_that_could_not_show_it(tmp_path: Pat
 
 def test_two_files_of_ours__take_no_score(tmp_path: Path) -> None:
     imported(tmp_path, "auto", results(tmp_path / "a.xml"))
-    with pytest.raises(InputError, match="both files say by themselves what passed"):
+    with pytest.raises(InputError, match="--score is for other harnesses' files"):
         compared(tmp_path / "report.json", tmp_path / "report.json", "match")
 
 

@@ -124,7 +124,7 @@ def test_a_format_that_cannot_show_this(tmp_path: Path) -> None:
     assert (code, "--format badge: it shows no report" in err) == (2, True)
     code, _, err = called("report", str(made), str(made), "--format", "junit")
     assert (code, "--format junit: it takes one report" in err) == (2, True)
-    with pytest.raises(InputError, match="it has no file in the output folder"):
+    with pytest.raises(InputError, match="check writes no file in this format"):
         write_outputs(ShownJudgement(failed()), OutputFolder.open(tmp_path / "out"), ["terminal"])
 
 

@@ -40,7 +40,7 @@ def refused(capsys: pytest.CaptureFixture[str], words: Sequence[str]) -> str:
         ("check --outptu x", "error: --outptu: there is no such option. Did you mean --output?"),
         ("check --xyz", "error: --xyz: there is no such option. See `evalward check --help`."),
         ("check --xyz=1 2", "error: --xyz: there is no such option. See `evalward check --help`."),
-        ("show one two", "error: two: there is one argument too many. See `evalward show --help`."),
+        ("show one two", "error: two: too many arguments. See `evalward show --help`."),
         ("compare --format jsn", 'error: --format: unknown value "jsn". Did you mean json?'),
         (
             "compare --format q",

@@ -179,7 +179,7 @@ def test_fresh_trials_say_that_they_are(tmp_path: Path) -> None:
     beside = Beside(head=[fails(trial=3)], base=[passes(trial=3)])
     wrote(tmp_path, run([passes(trial=1)], confirmation=[fails(trial=2)], beside=beside))
     assert "failed: a, trial 2 (tried again)" in shown(tmp_path, case="a")
-    assert "failed: a, trial 3 (beside the base)" in shown(tmp_path, case="a", trial=3)
+    assert "failed: a, trial 3 (with the base)" in shown(tmp_path, case="a", trial=3)
 
 
 def test_a_trial_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_what_fits(keys: dict[str, Any]) -> None:
     [
         ({"run": "eval 'a"}, "suites[0].run: can't be split into words: no closing quotation. Close the quotes"),
         ({"run": " "}, "suites[0].run: names no program"),
-        ({"run": "eval {ids}"}, "suites[0].run: {ids} is known to rerun alone"),
+        ({"run": "eval {ids}"}, "suites[0].run: {ids} is only for rerun"),
         (
             {"run": "eval {dirs}"},
             "suites[0].run: {dirs} stands for nothing. Did you mean dir? Placeholders here: {dir}, {trials}.",
@@ -58,9 +58,12 @@ def test_what_fits(keys: dict[str, Any]) -> None:
         ({"rerun": "eval {ids}"}, "suites[0].rerun: has no {dir}, so its results would be mixed"),
         ({"rerun": "eval {ids} {id} {dir}"}, "suites[0].rerun: has {ids} and {id}"),
         ({"rerun": "eval {ids} '{dir}'", "shell": True}, "a shell replaces nothing in single quotes, so {dir}"),
-        ({"rerun": "bash -c 'cd x && eval {ids}' {dir}"}, "suites[0].rerun: a shell gets a text with {ids} in it"),
+        (
+            {"rerun": "bash -c 'cd x && eval {ids}' {dir}"},
+            "suites[0].rerun: a shell would read an id in place of {ids}",
+        ),
         ({"run": ["a", "b"], "shell": True}, "suites[0].run: a shell takes one text"),
-        ({"results": "{dir}/*.json"}, "suites[0].results: {dir} is the folder of a run, and run isn't told it"),
+        ({"results": "{dir}/*.json"}, "suites[0].results: {dir} is the folder of a run, but run doesn't use it"),
         ({"run": "a {dir}", "results": ["x/{dir}/y"]}, 'suites[0].results[0]: "x/{dir}/y" has {dir} in its middle'),
         ({"env": ["ANTHROPIC_API_KEY=x"]}, "suites[0].env[0]: must be the name of a variable; this looks like a value"),
         ({"env": ["ghp_" + "a" * 36]}, "suites[0].env[0]: must be the name of a variable"),
@@ -71,7 +74,7 @@ def test_what_fits(keys: dict[str, Any]) -> None:
         ({"env": ["RUNNER_TEMP"]}, "RUNNER_TEMP belongs to the workflow"),
         ({"env": ["GITHUB_ENV"]}, "GITHUB_ENV belongs to the workflow"),
         ({"env": ["github_output"]}, "github_output belongs to the workflow"),
-        ({"run": None, "env": ["A"]}, "suites[0].env: is for commands, and the suite has neither run nor rerun"),
+        ({"run": None, "env": ["A"]}, "suites[0].env: is for commands, but the suite has no run and no rerun"),
         ({"run": None, "shell": True}, "suites[0].shell: is for commands"),
     ],
 )

@@ -92,8 +92,8 @@ def test_those_that_are_installed__are_named_after_ours() -> None:
         ({"max_turns": 0}, "suites[0].max_turns: must be at least 1, not 0."),
         ({"shell": ["sh"]}, "suites[0].shell: only real processes have a shell that can be chosen."),
         ({"cases": "../a.jsonl"}, 'suites[0].cases: the path "../a.jsonl" has .. in it.'),
-        ({"targets": ["patch:x"]}, 'suites of kind answer have no target like "patch:x". Here: oracle, nop,'),
-        ({"targets": ["codex/m"]}, 'suites of kind answer have no target like "codex/m". Here: oracle, nop,'),
+        ({"targets": ["patch:x"]}, 'suites of kind answer don\'t take the target "patch:x". Here: oracle, nop,'),
+        ({"targets": ["codex/m"]}, 'suites of kind answer don\'t take the target "codex/m". Here: oracle, nop,'),
         ({"targets": ["replay:x"]}, 'there is no recording "x". Add it: recordings: {x: FOLDER}.'),
         ({"targets": ["poet/x"]}, 'unknown target "poet/x".'),
     ],
@@ -113,7 +113,7 @@ def test_a_distribution_that_is_broken__is_named(changed: Path, tmp_path: Path) 
 def test_a_kind_whose_spec_is_none__is_named(changed: Path, tmp_path: Path) -> None:
     (changed / "evalward_answers.py").write_text("class ANSWER:\n    spec = dict\n")
     with installed_here(changed, tmp_path / "site"):
-        assert "the kind answer can't be used: its spec is no subclass of evalward.config.Suite" in told()
+        assert "the kind answer can't be used: its spec is not a subclass of evalward.config.Suite" in told()
 
 
 @pytest.mark.parametrize("raised", ["SystemExit(0)", "KeyError('HOME')"])

@@ -156,7 +156,7 @@ def test_missing_file_says_where_it_belongs(tmp_path: Path) -> None:
         load_config(path)
     message = str(caught.value)
     assert message.startswith(f"{path}: there is no such file.")
-    assert "evalward.yml at the repository's root" in message
+    assert "`evalward init`" in message
 
 
 def test_folder_instead_of_a_file(tmp_path: Path) -> None:

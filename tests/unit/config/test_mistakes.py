@@ -49,7 +49,7 @@ COMPARED = [
         WITH_BASE.replace("[oracle]", "[oracle, replay:r]") + REPLAYED,
         6,
         "suites[0].targets[1]",
-        "it isn't made of that commit's files. Put it into a suite of its own",
+        "it isn't made of that commit's files. Put it into a separate suite",
         old=GOOD,
     ),
     Broken(
@@ -177,7 +177,9 @@ MEANINGS = [
     Broken("  - {name: tools, kind: bash, cases: b, targets: nop}\n", 7, "suites[1].name", 'already called "tools"'),
     Broken("baseline: /etc/passwd\n", 7, "baseline", 'the path "/etc/passwd" is absolute'),
     Broken("baseline: C:/x\n", 7, "baseline", "is absolute"),
-    Broken("cases: evals/../../x", 5, "suites[0].cases", "has .. in it. Paths are relative to", old="cases: a.jsonl"),
+    Broken(
+        "cases: evals/../../x", 5, "suites[0].cases", "has .. in it. Write a path relative to", old="cases: a.jsonl"
+    ),
     Broken("    system: ~/x\n", 7, "suites[0].system", "begins with ~"),
     Broken("    tool: a\\b\n", 7, "suites[0].tool", "has a backslash. Write / instead."),
     Broken('protect: ["a", "a\\nb"]\n', 7, "protect[1]", r'"a\nb" has a character that can'),
@@ -223,13 +225,13 @@ PROVIDERS = [
         "providers: {anthropic: {temperature: 0}}\n",
         7,
         "providers.anthropic.temperature",
-        "has no temperature any more",
+        "no longer has a temperature",
     ),
     Broken(
         "targets: anthropic/m\nproviders: {anthropic: {models: {m: {temperature: 1}}}}\n",
         7,
         "providers.anthropic.models.m.temperature",
-        "has no temperature any more",
+        "no longer has a temperature",
         ORACLE + "\n",
     ),
     Broken(
@@ -238,10 +240,12 @@ PROVIDERS = [
         "providers.anthropic.reasoning_effort",
         'no effort "minimal". Write low, medium',
     ),
-    Broken("providers: {openai: {base_url: llm/v1}}\n", 7, "providers.openai.base_url", '"llm/v1" is no web address'),
-    Broken("providers: {openai: {base_url: 'file:///x'}}\n", 7, "providers.openai.base_url", "is no web address"),
-    Broken("providers: {openai: {base_url: 'http://h:x'}}\n", 7, "providers.openai.base_url", "is no web address"),
-    Broken("providers: {openai: {base_url: 'http://[::1'}}\n", 7, "providers.openai.base_url", "is no web address"),
+    Broken(
+        "providers: {openai: {base_url: llm/v1}}\n", 7, "providers.openai.base_url", '"llm/v1" is not a web address'
+    ),
+    Broken("providers: {openai: {base_url: 'file:///x'}}\n", 7, "providers.openai.base_url", "is not a web address"),
+    Broken("providers: {openai: {base_url: 'http://h:x'}}\n", 7, "providers.openai.base_url", "is not a web address"),
+    Broken("providers: {openai: {base_url: 'http://[::1'}}\n", 7, "providers.openai.base_url", "is not a web address"),
     Broken(
         "providers: {openai: {base_url: 'https://u:hunter2@h/'}}\n",
         7,
@@ -249,7 +253,9 @@ PROVIDERS = [
         "a user, a password",
     ),
     Broken("providers: {openai: {base_url: 'https://h/?key=a'}}\n", 7, "providers.openai.base_url", "or a query in it"),
-    Broken("providers: {openai: {key_env: sk-hunter2}}\n", 7, "providers.openai.key_env", "no name of an environment"),
+    Broken(
+        "providers: {openai: {key_env: sk-hunter2}}\n", 7, "providers.openai.key_env", "not the name of an environment"
+    ),
     Broken("providers: {openai: {key_env: $KEY}}\n", 7, "providers.openai.key_env", "like LITELLM_KEY, without $"),
     Broken(
         "providers: {openai: {headers: {Authorization: hunter2}}}\n",
@@ -276,7 +282,10 @@ PROVIDERS = [
         "would hold a key",
     ),
     Broken(
-        "providers: {openai: {headers: {a b: c}}}\n", 7, "providers.openai.headers.a b", "no name of an HTTP header"
+        "providers: {openai: {headers: {a b: c}}}\n",
+        7,
+        "providers.openai.headers.a b",
+        "not the name of an HTTP header",
     ),
     Broken("providers: {openai: {headers: {a: é}}}\n", 7, "providers.openai.headers.a", "Use ASCII only."),
     Broken(
@@ -294,10 +303,10 @@ PROVIDERS = [
 YAML = [
     Broken("", 1, "", "the file is empty. Begin with version: 1", old=GOOD),
     Broken("# nothing\n", 1, "", "the file is empty", old=GOOD),
-    Broken("- a\n", 1, "", "no mapping of keys to values", old=GOOD),
+    Broken("- a\n", 1, "", "not a mapping of keys to values", old=GOOD),
     Broken("version: 1\n", 7, "version", "this key is already in line 1. Remove one of the two."),
     Broken("    kind: bash\n", 7, "suites[0].kind", "this key is already in line 4"),
-    Broken("\tlimits: {}\n", 7, "", "a tab stands where YAML allows only blanks. Indent with blanks."),
+    Broken("\tlimits: {}\n", 7, "", "a tab where YAML allows only spaces. Indent with spaces."),
     Broken(
         "cases: *.jsonl",
         5,

@@ -71,7 +71,7 @@ def test_a_suites_tool_under_both_keys_is_a_mistake() -> None:
     with pytest.raises(InputError) as caught:
         read(suite_with(tool={"binary": "todo"}, target={"binary": "todo"}))
     assert [str(problem) for problem in caught.value.problems] == [
-        "evalward.yml:14: suites[0].target: tool is there, too, under its old name. Keep tool: only."
+        "evalward.yml:14: suites[0].target: tool is also there under its old name. Keep tool: only."
     ]
 
 

@@ -78,7 +78,7 @@ def test_release__a_case_lost_with_each_push_fails_though_each_push_passed() -> 
     assert (found.verdict.outcome, reason.stage, reason.outcome) == (Outcome.FAIL, "anchor", Outcome.FAIL)
     assert english.message(reason).startswith(
         "since v1.4 bash-tools × anthropic/m lost 18.8 pp over 10 measured commits (100.0 % → 81.2 % in 40 cases "
-        "that ask the same), more than the 2 pp allowed: chance would do that"
+        "with the same definition), more than the 2 pp allowed: chance would do that"
     )
     assert english.headline(found.verdict) == english.message(reason)
     assert reason.cases[:2] == ["c0", "c1"]

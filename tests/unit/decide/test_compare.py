@@ -207,7 +207,7 @@ def test_a_value_that_is_no_number_is_not_available(value: float) -> None:
     whole = metric_change(found, "pass_rate").whole
     assert whole is not None
     assert whole.value is None
-    assert "is no number" in str(whole.reason)
+    assert "is not a number" in str(whole.reason)
 
 
 def test_trial_counts_may_differ() -> None:

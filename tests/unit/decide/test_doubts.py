@@ -118,8 +118,8 @@ def test_head_against_base__alone_decides() -> None:
     assert (evidence.beside, evidence.share) == (True, 1.0)
     assert evidence.delta == pytest.approx(-(1 + 7 / 8) / 37)
     assert english.headline(found.verdict) == (
-        "pass_rate fell 5.1 pp against the base, measured beside it, more than the 2 pp allowed: of 2 of 37 "
-        "cases 1 of 16 trials passed here and 16 of 16 of the base, run side by side; chance would do that less than "
+        "pass_rate fell 5.1 pp against the base, measured alongside, more than the 2 pp allowed: in 2 of 37 "
+        "cases, 1 of 16 trials passed here and 16 of 16 on the base, run side by side; chance would do that less than "
         "once in a million runs"
     )
 
@@ -131,15 +131,15 @@ def test_a_base_that_does_as_badly__convicts_nobody() -> None:
     found = judged(broken(), same, same)
     assert found.verdict.outcome is Outcome.PASS
     assert english.explanation(outcome_of(found.verdict)) == (
-        "pass_rate fell 5.4 pp against the baseline, and is no worse than the base, measured beside it: of 2 of "
-        "37 cases 1 of 16 trials passed here and 1 of 16 of the base, run side by side"
+        "pass_rate fell 5.4 pp against the baseline, and is no worse than the base, measured alongside: in 2 of "
+        "37 cases, 1 of 16 trials passed here and 1 of 16 on the base, run side by side"
     )
 
 
 def test_it_looks_worse_and_may_be_chance__is_inconclusive() -> None:
     found = judged(broken(), {"c1": "PF", "c2": "PP"}, {"c1": "FF", "c2": "FP"})
     assert found.verdict.outcome is Outcome.INCONCLUSIVE
-    assert "so it is no proof" in english.headline(found.verdict)
+    assert "so it is not proof" in english.headline(found.verdict)
 
 
 def test_errors__cost_only_their_own_case() -> None:
@@ -158,7 +158,7 @@ def test_a_case_that_only_errs_now__is_no_pass() -> None:
     found = judged(broken(), base, {"c1": "PPPPPPPP", "c2": "EEEEEEEE"})
     assert found.verdict.outcome is Outcome.INCONCLUSIVE
     assert "c2 failed and could not be tried again" in english.message(outcome_of(found.verdict))
-    assert any("8 of 40 fresh trials broke" in english.message(reason) for reason in found.verdict.reasons)
+    assert any("8 of 40 retrials ended in an error" in english.message(reason) for reason in found.verdict.reasons)
 
 
 def test_head_that_breaks_its_trials_beside_the_base__is_judged_by_the_worst_case_too() -> None:
@@ -183,7 +183,7 @@ def test_nothing_valid_of_it__leaves_the_first_decision_and_says_so(head: dict[s
     assert evidence is not None
     assert (found.verdict.outcome, evidence.beside) == (Outcome.FAIL, False)
     assert any(
-        "was not measured beside the head: the budget was spent" in told
+        "was not measured alongside the head: the budget was spent" in told
         for told in english.warnings(found.verdict.notices)
     )
 
@@ -227,7 +227,7 @@ def test_a_base_far_below_its_baseline__means_that_something_else_changed() -> N
     assert any(
         text.startswith(
             "bash-tools × anthropic/model: the base itself does worse now than in the baseline of 2026-11-21 (1 of 16 "
-            "trials passed), which no pull request did"
+            "trials passed); no pull request caused that"
         )
         for text in told
     )
@@ -261,7 +261,7 @@ def test_chosen_cases__one_by_hand() -> None:
 def test_a_fresh_trial__stands_for_planned_ones_that_broke() -> None:
     found = decide_report(measured(steady(37, c1="E"), {"c1": "PPPP"}), FIVE, Policy(rules=[DROP]))
     assert (found.verdict.outcome, found.comparison.runs[0].comparable) == (Outcome.PASS, 37)
-    assert "bash-tools × anthropic/model: the planned trial of c1 broke; a fresh one stands for it" in (
+    assert "bash-tools × anthropic/model: the planned trial of c1 ended in an error; a retrial counts in its place" in (
         english.warnings(found.verdict.notices)
     )
 
@@ -281,7 +281,7 @@ def test_what_stays_without_a_result__is_named_and_no_pass() -> None:
     found = decide_report(now, known(steady(100, "PPPPP")), Policy(rules=[DROP])).verdict
     assert found.outcome is Outcome.INCONCLUSIVE
     assert english.headline(found) == (
-        "bash-tools × anthropic/model: 5 of 100 known cases gave no result, also when tried again (c0, c1, c2, …): "
+        "bash-tools × anthropic/model: 5 of 100 known cases gave no result, even when tried again (c0, c1, c2, …): "
         "overload"
     )
     assert found.reasons[0].cases == sorted(lost)

@@ -129,10 +129,10 @@ def test_confirmed__failures_that_dont_repeat_pass() -> None:
     found = decided(measured(broken(1, 2, 3), {"c1": "PPPP", "c2": "PPPP", "c3": "PPPF"}), FIVE)
     assert found.outcome is Outcome.PASS
     explained = english.explanation(outcome_of(found))
-    assert explained.startswith("pass_rate fell 0.7 pp, as far as fresh tries show, within the 2 pp allowed")
+    assert explained.startswith("pass_rate fell 0.7 pp, as far as retrials show, within the 2 pp allowed")
     gone = decided(measured(broken(1), {"c1": "PPPP"}), FIVE)
     assert english.explanation(outcome_of(gone)) == (
-        "pass_rate fell 2.7 pp at first: the failures didn't repeat (4 of 4 fresh tries of the failed case passed)"
+        "pass_rate fell 2.7 pp at first: the failures didn't repeat (4 of 4 retrials of the failed case passed)"
     )
 
 
@@ -142,13 +142,13 @@ def test_confirmed__worse_than_allowed_without_proof_is_inconclusive() -> None:
 
 
 def test_confirmed__a_lost_case_is_no_drop_of_what_rose_beyond_chance() -> None:
-    """One case is lost for good, ten are won: the metric did not fall, whatever the fresh tries of the one say."""
+    """One case is lost for good, ten are won: the metric did not fall, whatever the retrials of the one say."""
     before = known(steady(37, "PPPPP", **{f"c{n}": "FFFFF" for n in range(10, 20)}))
     found = decided(measured(broken(1), {"c1": "FFFF"}), before)
     assert found.outcome is Outcome.PASS
     assert english.explanation(outcome_of(found)) == (
-        "pass_rate rose 24.3 pp, more than chance does, although one of 37 cases that always passed now fails in "
-        "4 of 4 fresh tries"
+        "pass_rate rose 24.3 pp, more than chance explains, although one of 37 cases that always passed now fails in "
+        "4 of 4 retrials"
     )
 
 
@@ -407,7 +407,7 @@ def test_thin_baseline__says_what_it_cant_convict(before: str, word: str) -> Non
     found = decided(measured(broken(1)), known(steady(37, before)), confirm=None)
     message = english.message(outcome_of(found))
     assert ("this baseline" in message) is bool(word)
-    assert not word or f"can't convict a drop of fewer than {word} cases" in message
+    assert not word or f"can't prove a drop of fewer than {word} cases" in message
     assert bool(english.warnings(found.notices)) is bool(word)
 
 
@@ -415,7 +415,7 @@ def test_thin_baseline__is_judged_by_the_trials_that_there_are() -> None:
     """A confirm stage that could have been, and was not, makes no baseline better."""
     found = decided(measured(broken(1, 2, 3)), known(steady(37)))
     assert found.outcome is Outcome.INCONCLUSIVE
-    assert "this baseline (1 trial per case) can't convict a drop of fewer than five cases" in english.headline(found)
+    assert "this baseline (1 trial per case) can't prove a drop of fewer than five cases" in english.headline(found)
 
 
 def test_thin_baseline__of_which_several_questions_are_asked_needs_more_to_break() -> None:
@@ -426,12 +426,12 @@ def test_thin_baseline__of_which_several_questions_are_asked_needs_more_to_break
         fresh = trials({"c1": "FFFF", "c2": "FFFF"}, 2)
         now = report(*(run(trials(broken(1, 2)), target=name, random=True, confirmation=fresh) for name in names))
         message = english.message(outcome_of(decided(now, before, *QUIET[:2], DROP)))
-        assert f"can't convict a drop of fewer than {word} cases" in message
+        assert f"can't prove a drop of fewer than {word} cases" in message
         assert "confirmed" not in message  # what is no proof is called no such thing
 
 
 def test_thin_baseline__is_warned_of_by_what_it_can_do_alone() -> None:
     planned = decided(measured(steady(37)), known(steady(37)))
     assert (
-        "by itself it can't convict a drop of fewer than three cases" in english.warnings(planned.notices)[0]
+        "by itself it can't prove a drop of fewer than three cases" in english.warnings(planned.notices)[0]
     )  # with the stage there would be

@@ -38,7 +38,7 @@ def test_drop_over_many_cases__fails_although_few_of_the_fresh_tries_fail() -> N
     found = decided(now, before)
     assert found.outcome is Outcome.FAIL
     assert english.headline(found).startswith(
-        "pass_rate fell 15.0 pp (100.0 % → 85.0 %), more than the 2 pp allowed: 15 of 120 fresh tries of the 30 "
+        "pass_rate fell 15.0 pp (100.0 % → 85.0 %), more than the 2 pp allowed: 15 of 120 retrials of the 30 "
         "failed cases failed again; chance would do that"
     )
 
@@ -73,7 +73,7 @@ def test_unsteady_case__excuses_no_other_case_of_the_replay() -> None:
     assert found.outcome is Outcome.FAIL
     assert english.headline(found) == (
         "pass_rate fell 20.0 pp in cases that always give the same result, more than the 2 pp allowed: "
-        "chance has no part in it"
+        "chance plays no part"
     )
 
 
@@ -105,7 +105,7 @@ def test_headline__doesnt_say_that_a_metric_fell_which_rose() -> None:
     found = decided(measured(steady(37, c0="F", c1="F"), {"c0": "FFFF", "c1": "FFFF"}), before)
     assert english.headline(found).startswith(
         "pass_rate rose 2.7 pp over all cases, which may be chance, but fell 5.4 pp in the cases that failed, "
-        "confirmed by fresh tries, more than the 2 pp allowed: two of 37 cases that always passed now fail"
+        "confirmed by retrials, more than the 2 pp allowed: two of 37 cases that always passed now fail"
     )
 
 
@@ -118,7 +118,7 @@ def test_explanation__of_a_metric_that_rose_says_so() -> None:
 
 def test_headline__of_the_only_case() -> None:
     found = decided(measured({"c0": "F"}, {"c0": "FFFF"}), known({"c0": "PPPPP"}))
-    assert ": the only case, which always passed, now fails in 4 of 4 fresh tries; " in english.headline(found)
+    assert ": the only case, which always passed, now fails in 4 of 4 retrials; " in english.headline(found)
 
 
 def test_reasons_of_other_numbers__blame_no_failures() -> None:

@@ -59,7 +59,7 @@ def test_a_drop_of_the_part_fails() -> None:
 
 def test_a_pass_says_what_it_did_not_compare() -> None:
     verdict = verdict_of(part_of("a"), BEFORE, Rule(metric="pass_rate", floor=0.8, max_drop=0.02))
-    assert english.headline(verdict) == "nothing got worse; not compared: 3 cases not chosen"
+    assert english.headline(verdict) == "nothing got worse; not compared: 3 cases not selected"
 
 
 def test_new_cases_and_runs_are_not_compared() -> None:

@@ -91,8 +91,8 @@ def test_where_nothing_was_compared_the_headline_claims_nothing() -> None:
     ("rules", "now", "headline"),
     [
         ([DROP], passes("a"), "there is no baseline yet"),
-        ([FLOOR], passes("a"), "there is no baseline yet; every floor and ceiling holds"),
-        ([FLOOR], cases(a=P, b=F), "there is no baseline yet; every floor and ceiling holds; 1 of 2 cases fails"),
+        ([FLOOR], passes("a"), "there is no baseline yet; every floor and ceiling is met"),
+        ([FLOOR], cases(a=P, b=F), "there is no baseline yet; every floor and ceiling is met; 1 of 2 cases fails"),
         ([DROP], cases(a=F, b=F), "there is no baseline yet; 2 of 2 cases fail"),
     ],
 )

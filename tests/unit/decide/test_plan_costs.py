@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from evalward.decide.confirm import evenly
 from evalward.decide.foresee import PlanJudging
 from evalward.decide.plan import cost_plan
+from evalward.records.budget import Budget
 from evalward.records.outline import LeftOut, OutlinedHarness, PlanOutline
 from evalward.records.plan import CostPlan, PlannedAmount, PlannedUse, add_estimates, estimate
 from evalward.records.policy import Confirm, Policy
@@ -269,15 +270,27 @@ def test_deterministic_target__nothing_is_tried_again() -> None:
 # --- budgets --------------------------------------------------------------------------------------------------------
 
 
+def test_budget__the_planned_trials_leave_the_confirm_stage_its_part() -> None:
+    known = baseline_of({"a": [measured(0.50)], "b": [measured(0.50)]})
+    plan = outline(outlined(["a", "b"]))
+    budget = Budget.planned(1.2, None, confirms=True)  # planned: $1.00, of which $0.90 may be used
+    (over,) = cost_plan(plan, known, PlanJudging(policy=RULES, budget=budget)).over
+    assert (over.needs, over.limit, over.surely) == (1.0, 1.2, True)
+    assert over.kept == pytest.approx(0.3)
+    tokens = Budget.planned(None, 2400, confirms=True)
+    (over,) = cost_plan(plan, known, PlanJudging(policy=RULES, budget=tokens)).over
+    assert (over.needs, over.kept) == (2000, 600)
+
+
 def test_budget__exceeded_by_what_is_planned_or_by_what_may_be_added() -> None:
     known = baseline_of({"a": [measured(0.50)], "b": [measured(0.50)]})
     plan = outline(outlined(["a", "b"]))
-    (surely,) = cost_plan(plan, known, PlanJudging(policy=RULES, budget_usd=0.9)).over
+    (surely,) = cost_plan(plan, known, PlanJudging(policy=RULES, budget=Budget(usd=0.9))).over
     assert (surely.budget, surely.needs, surely.surely) == ("usd", 1.0, True)
-    (maybe,) = cost_plan(plan, known, PlanJudging(policy=RULES, budget_usd=1.5)).over
+    (maybe,) = cost_plan(plan, known, PlanJudging(policy=RULES, budget=Budget(usd=1.5))).over
     assert (maybe.needs, maybe.surely) == (2.0, False)
-    assert not cost_plan(plan, known, PlanJudging(policy=RULES, budget_usd=2.0)).over
-    (tokens,) = cost_plan(plan, known, PlanJudging(policy=RULES, budget_tokens=1999)).over
+    assert not cost_plan(plan, known, PlanJudging(policy=RULES, budget=Budget(usd=2.0))).over
+    (tokens,) = cost_plan(plan, known, PlanJudging(policy=RULES, budget=Budget(tokens=1999))).over
     assert (tokens.budget, tokens.needs) == ("tokens", 2000)
 
 

@@ -45,10 +45,10 @@ def advice(measured: Report, base: Baseline, confirm: Confirm | None = None) -> 
 @pytest.mark.parametrize(
     ("trials", "had", "expected"),
     [
-        (1, 1, "A baseline of 5 trials per case tells more; it has 1. That takes 80 more trials."),
-        (5, 1, "A baseline of 5 trials per case tells more; it has 1. That takes 80 more trials."),
-        (1, 5, "`--trials 5` tells more. That takes 80 more trials."),
-        (2, 5, "`--trials 5` tells more. That takes 60 more trials."),
+        (1, 1, "A baseline of 5 trials per case gives more evidence; it has 1. That takes 80 more trials."),
+        (5, 1, "A baseline of 5 trials per case gives more evidence; it has 1. That takes 80 more trials."),
+        (1, 5, "`--trials 5` gives more evidence. That takes 80 more trials."),
+        (2, 5, "`--trials 5` gives more evidence. That takes 60 more trials."),
     ],
 )
 def test_doubts__are_told_which_trials_would_help_and_how_many(trials: int, had: int, expected: str) -> None:
@@ -62,14 +62,22 @@ def test_doubts__five_trials_are_not_advised_to_whom_has_them() -> None:
 
 def test_doubts__of_fresh_tries_are_settled_by_more_of_them() -> None:
     told = advice(now(1, "F", "FPPF"), before(5), Confirm(trials=4))
-    assert told.endswith("More fresh tries tell more: `confirm: {trials: 8}` in the config takes 4 more trials.")
+    assert told.endswith("More retrials give more evidence: `confirm: {trials: 8}` in the config takes 4 more trials.")
 
 
 @pytest.mark.parametrize(
     ("trials", "expected"),
     [
-        (8, " More trials of both sides tell more: `confirm: {base_trials: 16}` in the config takes 16 more trials."),
-        (16, " More trials of both sides tell more: `confirm: {base_trials: 20}` in the config takes 8 more trials."),
+        (
+            8,
+            " More trials of both sides give more evidence: `confirm: {base_trials: 16}` in the config takes 16 more "
+            "trials.",
+        ),
+        (
+            16,
+            " More trials of both sides give more evidence: `confirm: {base_trials: 20}` in the config takes 8 more "
+            "trials.",
+        ),
         (20, ""),
     ],
 )

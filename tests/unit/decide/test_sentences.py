@@ -20,8 +20,8 @@ def test_confirmed_drop() -> None:
     # Two cases at 5 of 5 against 0 of 4, one at 5 of 5 against 1 of 4: 1/126 · 1/126 · 4/84 = 1/333,396; the look at
     # the fresh trials has half of alpha, which makes it one in 170,000.
     assert english.headline(found) == (
-        "pass_rate fell 7.4 pp, confirmed by fresh tries, more than the 2 pp allowed: three of 37 cases that "
-        "always passed now fail in 11 of 12 fresh tries; chance would do that once in 170,000 runs"
+        "pass_rate fell 7.4 pp, confirmed by retrials, more than the 2 pp allowed: three of 37 cases that "
+        "always passed now fail in 11 of 12 retrials; chance would do that once in 170,000 runs"
     )
 
 
@@ -29,15 +29,15 @@ def test_drop_of_the_planned_trials() -> None:
     found = decided(measured(steady(37, c1="F", c2="F", c9="F")), FIVE)
     assert english.headline(found) == (
         "pass_rate fell 7.6 pp (99.5 % → 91.9 %), more than the 2 pp allowed: three of 37 cases that passed "
-        "14 of 15 times now fail in 3 of 3 tries; chance would do that once in 110 runs"
+        "14 of 15 times now fail in 3 of 3 trials; chance would do that once in 110 runs"
     )
 
 
 def test_one_case() -> None:
     found = decided(measured(steady(37, c1="F"), {"c1": "FFFF"}), FIVE)
     assert english.headline(found) == (
-        "pass_rate fell 2.7 pp, confirmed by fresh tries, more than the 2 pp allowed: one of 37 cases that "
-        "always passed now fails in 4 of 4 fresh tries; chance would do that once in 63 runs"
+        "pass_rate fell 2.7 pp, confirmed by retrials, more than the 2 pp allowed: one of 37 cases that "
+        "always passed now fails in 4 of 4 retrials; chance would do that once in 63 runs"
     )
 
 
@@ -45,8 +45,8 @@ def test_baseline_of_one_trial() -> None:
     found = decided(measured(steady(5, c1="F")), known(steady(5)))
     assert english.headline(found) == (
         "pass_rate fell 20.0 pp (100.0 % → 80.0 %), more than the 2 pp allowed: one of 5 cases that passed once now "
-        "fails in 1 of 1 try; chance does that all the time, so it is no proof; this baseline (1 trial per case) "
-        "can't convict a drop of fewer than five cases"
+        "fails in 1 of 1 trial; chance does that all the time, so it is not proof; this baseline (1 trial per case) "
+        "can't prove a drop of fewer than five cases"
     )
 
 
@@ -55,7 +55,7 @@ def test_one_metric_proves_it_and_the_next_cant__says_so() -> None:
     weak = [DROP, Rule(metric="overall_rate", max_drop=0.02, alpha=0.001)]
     found = {each.metric: english.message(each) for each in decided(now, FIVE, *weak).reasons}
     assert "no proof" not in found["pass_rate"]
-    assert ", which by itself is no proof; another metric of this run has it" in found["overall_rate"]
+    assert ", which by itself is not proof; another metric of this run has it" in found["overall_rate"]
 
 
 def test_size_that_would_have_been_seen__is_beyond_what_is_allowed() -> None:

@@ -242,7 +242,7 @@ def test_cases_that_cannot_be_told_apart_are_missing_and_new(came: list[str], we
     before = baseline(run([*passes("a"), *(result(case, definition="sha256:twin") for case in went)]))
     verdict = verdict_of(now, before)
     assert (verdict.outcome, verdict.reasons[0].cases) == (Outcome.FAIL, went)
-    assert "which is which can't be told" in english.warnings(verdict.notices)[0]
+    assert "which replaced which is unknown" in english.warnings(verdict.notices)[0]
 
 
 def test_a_copy_of_a_case_that_is_still_there_is_new() -> None:

@@ -21,7 +21,7 @@ BASELINE = known(steady(37, "PPPPP"))
 POLICY = Policy(rules=[DROP])
 RULES = rules_key(POLICY, BASELINE)
 CLEAN = measured(steady())
-SHAKEN = measured(steady(c1="F", c2="F"), {"c1": "FFFP", "c2": "FFPP"})  # two cases, five of eight fresh tries failed
+SHAKEN = measured(steady(c1="F", c2="F"), {"c1": "FFFP", "c2": "FFPP"})  # two cases, five of eight retrials failed
 BROKEN = measured(steady(c1="F", c2="F"), {"c1": "FFFF", "c2": "FFFF"})
 STRENGTH = (Outcome.PASS, *reversed(OUTCOMES))
 
@@ -47,20 +47,20 @@ def test_green_after_two_red__is_no_plain_pass() -> None:
     found = again(CLEAN, said(Outcome.FAIL), said(Outcome.FAIL, 2))
     assert found.verdict.outcome is Outcome.INCONCLUSIVE
     assert english.headline(found.verdict).startswith(
-        "this is the third try of this commit: the first failed, the second failed, so that a try without a failure is"
+        "this is the third attempt at this commit: the first failed, the second failed, so one attempt without"
     )
 
 
 def test_red_after_green__stays_red_and_says_what_was_before() -> None:
     found = again(BROKEN, said(Outcome.PASS))
     assert found.verdict.outcome is Outcome.FAIL
-    assert "this is the second try of this commit: the first passed" in english.warnings(found.verdict.notices)
+    assert "this is the second attempt at this commit: the first passed" in english.warnings(found.verdict.notices)
 
 
 def test_green_after_an_outage__is_a_pass_that_says_so() -> None:
     found = again(CLEAN, said(Outcome.ERROR))
     assert found.verdict.outcome is Outcome.PASS
-    assert "this is the second try of this commit: the first could not be judged" in english.warnings(
+    assert "this is the second attempt at this commit: the first could not be judged" in english.warnings(
         found.verdict.notices
     )
 
@@ -76,21 +76,21 @@ def test_other_rules__a_verdict_by_another_baseline_or_policy_is_told_and_taints
 def test_unknown__a_later_attempt_of_which_nothing_is_known_says_that() -> None:
     found = again(CLEAN, attempt=3)
     assert found.verdict.outcome is Outcome.PASS
-    assert "this is the third attempt of this workflow run; what the earlier ones gave is not known here" in (
+    assert "this is the third attempt of this workflow run; the results of the earlier ones are not known here" in (
         english.warnings(found.verdict.notices)
     )
 
 
 def test_pooled__trials_of_all_tries_fail_what_the_last_ones_can_not_tell() -> None:
-    """The two broken cases failed in eight of eight fresh tries; in the second try one of them passes by chance."""
+    """The two broken cases failed in eight of eight retrials; in the second try one of them passes by chance."""
     second = measured(steady(c1="F"), {"c1": "FFPF"})
     assert judgement(second, BASELINE).verdict.outcome is not Outcome.FAIL
     found = again(second, tried(BROKEN))
     assert found.verdict.outcome is Outcome.FAIL
     assert english.headline(found.verdict).startswith(
-        "bash-tools × anthropic/model: over two tries of this commit 11 of 12 fresh trials of two cases failed, a loss"
+        "bash-tools × anthropic/model: over two attempts at this commit, 11 of 12 retrials of two cases failed, a loss"
     )
-    assert english.remedy(found.verdict.reasons[0]).startswith("Running it again doesn't mend it.")
+    assert english.remedy(found.verdict.reasons[0]).startswith("Running it again won't fix it.")
 
 
 def test_pooled__what_failed_stays_failed_until_all_trials_together_speak_against_it() -> None:

@@ -70,7 +70,7 @@ def test_a_first_run_passes_and_says_that_nothing_was_compared() -> None:
     verdict = verdict_of(report(run(hundred(failed=5))), None, FLOOR, DROP)
     assert (verdict.outcome, english.headline(verdict)) == (
         Outcome.PASS,
-        "there is no baseline yet; every floor and ceiling holds; 5 of 100 cases fail",
+        "there is no baseline yet; every floor and ceiling is met; 5 of 100 cases fail",
     )
 
 
@@ -321,7 +321,10 @@ def test_what_was_not_measured_is_no_pass() -> None:
 
 @pytest.mark.parametrize(
     ("withheld", "advice"),
-    [(False, "A maintainer can run it with the key."), (True, "A pull request's own commands are not run. Read them")],
+    [
+        (False, "A maintainer can run it with the key."),
+        (True, "A pull request's own commands are not run. Review and merge them"),
+    ],
 )
 def test_what_was_not_measured__can_be_with_the_key__or_once_its_commands_are_merged(
     withheld: bool, advice: str
@@ -335,7 +338,7 @@ def test_when_everything_is_redefined_nothing_was_compared() -> None:
     now = report(run(hundred(definition="sha256:new")))
     verdict = verdict_of(now, base(), DROP)
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert "no case has the definition that the baseline knows" in english.headline(verdict)
+    assert "no case has the same definition as in the baseline" in english.headline(verdict)
     assert any("100 cases changed and can't be compared" in warning for warning in english.warnings(verdict.notices))
 
 
@@ -374,7 +377,7 @@ def test_a_changed_prompt_that_only_a_replay_saw_is_inconclusive(part: str, word
     now = run([result("a", replayed=True)], parts={part: "new", "bashkit": "1"})
     verdict = verdict_of(report(now), before)
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert f"{words} of bash-tools changed, and a replay does not measure that" in english.headline(verdict)
+    assert f"{words} of bash-tools changed, and a replay can't measure that" in english.headline(verdict)
 
 
 def test_a_changed_sandbox_is_what_a_replay_measures() -> None:

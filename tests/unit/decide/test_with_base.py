@@ -46,7 +46,7 @@ def test_what_broke_since_the_base__is_not_advised_to_be_accepted() -> None:
     broken = {f"c{number}": "FFFFF" for number in range(6)}
     (reason, *_) = decided(both(steady(each="PPPPP") | broken, steady(each="PPPPP"))).reasons
     assert english.remedy(reason) == (
-        "Look at the broken cases and mend them. "
+        "Look at the broken cases and fix them. "
         "The suite is compared with the base commit, so no baseline can accept it."
     )
 
@@ -60,7 +60,7 @@ def test_what_has_another_name_now__is_no_way_out(suite: str, target: str) -> No
     renamed = now.model_copy(update={"runs": [head], "base": known})
     verdict = decided(renamed)
     assert verdict.outcome is Outcome.FAIL, english.headline(verdict)
-    assert f"suite × {TARGET} has another name now, so it was compared with nothing" in english.headline(verdict)
+    assert f"suite × {TARGET} was renamed, so it was not compared" in english.headline(verdict)
     waived = POLICY.model_copy(update={"waive": [Waiver(id=TARGET, reason="an upgrade")]})
     assert decided(renamed, waived).outcome is not Outcome.FAIL
 
@@ -113,7 +113,7 @@ def test_case_that_the_base_alone_has__is_missing__one_that_it_asks_otherwise_is
 @pytest.mark.parametrize(
     ("now", "told"),
     [
-        (report(run(trials(steady(3)), target=TARGET, suite="suite")), "this report holds no measurement of the base"),
+        (report(run(trials(steady(3)), target=TARGET, suite="suite")), "this report has no measurement of the base"),
         (both(steady(3), None, notes={f"suite × {TARGET}": "it is too large"}), "it is too large"),
         (both(steady(3), None, notes={"suite": "it has no evalward.yml"}), "it has no evalward.yml"),
     ],
@@ -144,12 +144,12 @@ def test_suite_that_is_new__is_compared_with_nothing__and_said_to_be_new() -> No
 def test_trials_of_the_base_that_broke__one_is_named__many_are_no_pass() -> None:
     few = decided(both(steady(37), steady(37, c3="E")))
     assert few.outcome is Outcome.PASS
-    assert f"suite × {TARGET}: no trial of the base is valid of c3: compared with nothing" in english.warnings(
+    assert f"suite × {TARGET}: the base has no valid trial of c3, so nothing was compared there" in english.warnings(
         few.notices
     )
     many = decided(both(steady(37), steady(37, c1="E", c2="E", c3="E", c4="E")))
     assert many.outcome is Outcome.INCONCLUSIVE
-    assert "4 of 37 trials of the base broke, so c1, c2, c3, … can't be compared" in english.headline(many)
+    assert "4 of 37 trials of the base ended in an error, so c1, c2, c3, … can't be compared" in english.headline(many)
 
 
 def test_failed_cases_are_tried_again__on_the_word_of_the_base() -> None:

@@ -8,7 +8,8 @@ import signal
 
 import pytest
 
-from evalward.engine.control import Budget, Control, Spending, ends_on_signals
+from evalward.engine.control import Control, Spending, ends_on_signals
+from evalward.records.budget import Budget
 from evalward.records.trace import Usage
 
 
@@ -64,6 +65,24 @@ def test_what_cant_be_watched_ends_the_run(budget: Budget, usage: Usage, words: 
 )
 def test_what_no_budget_is_about_may_be_unknown(budget: Budget, usage: Usage) -> None:
     assert Spending(budget).charge(usage) is None
+
+
+def test_the_planned_trials_leave_the_confirm_stage_its_part() -> None:
+    account = Spending(Budget.planned(1.0, None, confirms=True))
+    assert [account.charge(used()) for _ in range(2)] == [None, None]
+    assert account.charge(used()) == "budget: $0.7500 of $1 are spent; the rest is kept for the confirm stage"
+    assert account.has_kept
+    account.release()
+    assert not account.has_kept
+    assert account.charge(used(cost=0.2)) is None
+    assert account.charge(used(cost=0.05)) == "budget: $1.0000 of $1 are spent"
+
+
+def test_tokens_are_kept_as_dollars_are() -> None:
+    account = Spending(Budget.planned(None, 400, confirms=True))
+    assert [account.charge(used()) for _ in range(2)] == [None, None]
+    assert account.charge(used()) == "budget: 300 of 400 tokens are used; the rest is kept for the confirm stage"
+    assert Budget.planned(None, 1, confirms=True).tokens_now == 1
 
 
 # --- stopping -------------------------------------------------------------------------------------------------------

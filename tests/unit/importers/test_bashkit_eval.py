@@ -87,7 +87,7 @@ def test_export__of_another_kind_or_several_trials_is_refused() -> None:
     ("text", "words"),
     [
         (b"{", "not valid JSON"),
-        (b"[]", "Input should be"),
+        (b"[]", "must be a mapping of keys to values, not a list"),
         (b'{"provider": "p", "model": "m", "results": [{}]}', "results.0.task"),
         (result_file(TWO_OF_TWO, TWO_OF_TWO), "the task 'b' is in it twice"),
     ],

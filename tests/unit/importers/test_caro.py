@@ -249,7 +249,7 @@ def test_csr__that_disagrees_gives_way_to_the_counts() -> None:
     ("text", "words"),
     [
         (b"{", "not valid JSON"),
-        (b"[]", "Input should be"),
+        (b"[]", "must be a mapping of keys to values, not a list"),
         (
             json.dumps(document(per_category={"safety": {"total": 1, "passed": 2, "rate": 1.0}})).encode(),
             "2 of 1 cases can't have passed",

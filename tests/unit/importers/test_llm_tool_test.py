@@ -88,8 +88,8 @@ def test_mistakes_have_their_lines() -> None:
         read(text.encode(), "r.jsonl")
     assert [str(problem).partition(". ")[0] for problem in caught.value.problems] == [
         "r.jsonl:2: not valid JSON: text stands in double quotes in JSON (column 1)",
-        "r.jsonl:3: gates_passed: Input should be a valid boolean, unable to interpret input",
-        "r.jsonl:4: timestamp: Value error, is no ISO 8601 time such as 2026-01-09T12:34:56Z",
+        'r.jsonl:3: gates_passed: must be true or false, not the text "perhaps"',
+        "r.jsonl:4: timestamp: is no ISO 8601 time such as 2026-01-09T12:34:56Z",
     ]
 
 

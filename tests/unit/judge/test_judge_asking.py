@@ -57,7 +57,7 @@ async def test_no_second_repair() -> None:
     found = await ask(target)
     assert (found.passed, found.score) == (None, None)
     assert found.error == (
-        "the judge's answer can't be used, also at the second attempt: `confidence` is no number from 0 to 1"
+        "the judge's answer can't be used, also at the second attempt: `confidence` is not a number from 0 to 1"
     )
     assert len(target.requests) == 2
     assert found.usage.cost_usd == 0.002  # what was paid for nothing is told all the same

@@ -60,9 +60,9 @@ def test_the_threshold_is_reached_or_not(score: float, passed: bool) -> None:
 @pytest.mark.parametrize("bad", [True, False, "0.9", None, -0.01, 1.01, [], {}, 10**400])
 def test_a_score_is_a_number_from_0_to_1(bad: Any) -> None:
     scores = {**answer()["scores"], "efficiency": bad}
-    assert "the score of 'efficiency' is no number from 0 to 1" in why({**answer(), "scores": scores})
-    assert "`confidence` is no number" in why({**answer(), "confidence": bad})
-    assert "`weighted_score` is no number" in why({**answer(), "weighted_score": bad})
+    assert "the score of 'efficiency' is not a number from 0 to 1" in why({**answer(), "scores": scores})
+    assert "`confidence` is not a number" in why({**answer(), "confidence": bad})
+    assert "`weighted_score` is not a number" in why({**answer(), "weighted_score": bad})
 
 
 @pytest.mark.parametrize("field", ["scores", "weighted_score", "confidence", "issues", "highlights"])

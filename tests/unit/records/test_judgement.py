@@ -45,7 +45,7 @@ def test_sentences_stand_beside_the_codes() -> None:
     assert reason["message"].startswith("tool_call_success_rate fell 8.3 pp (81.2 % → 72.9 %)")
     assert (reason["advice"][0]["code"], reason["remedy"][:28]) == (
         "advice.look_or_accept",
-        "Look at the broken cases: me",
+        "Look at the broken cases: fi",
     )
     assert (rule["statements"][0]["code"], bool(rule["message"])) == ("limit.broken", True)
     assert len(verdict["warnings"]) == len(verdict["notices"]) == 1

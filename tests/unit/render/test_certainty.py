@@ -56,18 +56,18 @@ def test_failures_that_are_not_held_against_the_change__stand_apart() -> None:
     text = page(CONFIRMED)
     apart = section(text, "Failed, but not held against this change: 2")
     assert "`c2`" in apart
-    assert "4 of 4 fresh tries passed" in apart
+    assert "4 of 4 retrials passed" in apart
     assert "`c5`" in apart
     broken = text.split("<b>Broken: 1</b>", 1)[1].split("</details>", 1)[0]
     assert "`c1`" in broken
-    assert "4 of 4 fresh tries failed" in broken
+    assert "4 of 4 retrials failed" in broken
     assert "`c2`" not in broken
 
 
 @pytest.mark.parametrize("show", [page, terminal])
 def test_confirm_stage__is_told(show: object) -> None:
     assert callable(show)
-    assert "3 cases that failed were tried again: 6 of 12 fresh tries passed." in show(CONFIRMED)
+    assert "3 cases that failed were tried again: 6 of 12 retrials passed." in show(CONFIRMED)
     assert "tried again" not in show(PLANNED)
     nothing = judgement(measured(NOW, {"c1": "EEEE", "c2": "EEEE", "c5": "EEEE"}), BEFORE)
     assert "no failed case has a valid fresh trial. The planned trials alone decide." in show(nothing)
@@ -80,7 +80,7 @@ def test_base_beside_the_head__is_told(show: object) -> None:
     now = measured(NOW, {"c1": "FFFF", "c2": "PPPP", "c5": "PFPF"}, beside=beside)
     assert "of 1 case 1 of 4 trials passed here and 4 of 4 there" in show(judgement(now, BEFORE))
     now = measured(NOW, beside=Beside(note="the base has no such suite"))
-    assert "the base was not measured beside the head: the base has no such suite" in show(judgement(now, BEFORE))
+    assert "the base was not measured alongside the head: the base has no such suite" in show(judgement(now, BEFORE))
 
 
 def test_stage_that_ended_early__says_why() -> None:
@@ -93,8 +93,8 @@ def test_stage_that_ended_early__says_why() -> None:
 def test_terminal__tells_every_decision() -> None:
     text = terminal(CONFIRMED)
     assert "Failed, but not held against this change: 2" in text
-    assert "c2 (basic): 5 of 5 passed → failed; 4 of 4 fresh tries passed" in text
-    assert "pass_rate fell 3.0 pp, confirmed by fresh tries, more than the 2 pp allowed" in text
+    assert "c2 (basic): 5 of 5 passed → failed; 4 of 4 retrials passed" in text
+    assert "pass_rate fell 3.0 pp, confirmed by retrials, more than the 2 pp allowed" in text
 
 
 # --- hostile ids ------------------------------------------------------------------------------------------------------

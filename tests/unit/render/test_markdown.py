@@ -85,7 +85,7 @@ def test_reasons__beyond_the_first_say_what_to_do() -> None:
     text = comment(judgements.failed(), judgements.context())
 
     assert (
-        "**What to do:** Look at the broken cases: mend them, or accept the change, which updates the baseline." in text
+        "**What to do:** Look at the broken cases: fix them, or accept the change, which updates the baseline." in text
     )
     assert (
         "- ❌ bash-tools × `replay:haiku`: the case tar_list of the baseline is missing"

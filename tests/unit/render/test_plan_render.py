@@ -6,6 +6,7 @@ import pytest
 
 from evalward.decide.foresee import PlanJudging
 from evalward.decide.plan import cost_plan
+from evalward.records.budget import Budget
 from evalward.records.outline import LeftOut, OutlinedHarness, PlanOutline
 from evalward.records.plan import CostPlan, WallTime
 from evalward.records.policy import Policy
@@ -68,7 +69,7 @@ def test_log__at_most_four_lines() -> None:
             left_out=[LeftOut(suite=f"suite-{n}") for n in range(9)],
         ),
         baseline_of({"a": [measured()]}, target="openai/m1"),
-        PlanJudging(policy=JUDGED.policy, budget_usd=0.001),
+        PlanJudging(policy=JUDGED.policy, budget=Budget(usd=0.001)),
     )
     assert len(plan_lines(crowded)) == 4
 
@@ -98,8 +99,12 @@ def test_no_baseline() -> None:
 
 def test_budget() -> None:
     known = baseline_of({"a": [measured(0.50)]})
-    plan = cost_plan(outline(outlined(["a"])), known, PlanJudging(policy=JUDGED.policy, budget_usd=0.25))
+    plan = cost_plan(outline(outlined(["a"])), known, PlanJudging(policy=JUDGED.policy, budget=Budget(usd=0.25)))
     assert "`budget_usd` will stop the run: $0.50 planned, $0.25 allowed." in text(plan)
+    kept = PlanJudging(policy=JUDGED.policy, budget=Budget.planned(0.6, None, confirms=True))
+    told = "will stop the run: $0.50 planned, $0.45 allowed; $0.15 of $0.60 are kept for the confirm stage."
+    assert told in " ".join(text(cost_plan(outline(outlined(["a"])), known, kept)).split())
+    assert told in "\n".join(plan_lines(cost_plan(outline(outlined(["a"])), known, kept)))
 
 
 def test_free_target__costs_nothing_as_a_fact() -> None:

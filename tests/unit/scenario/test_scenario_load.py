@@ -237,7 +237,7 @@ def test_the_tool_has_an_old_key_of_the_same_meaning(tmp_path: Path, written: st
 def test_a_tool_under_both_keys_is_a_mistake(tmp_path: Path) -> None:
     text = "name: x\ntemplate_folder: add_task\ntool: {binary: todo}\ntarget: {binary: other}\ntask: {prompt: Do it.}\n"
     assert problems(tmp_path, text) == [
-        "add_task.yaml:4: target: tool is there, too, under its old name. Keep tool: only."
+        "add_task.yaml:4: target: tool is also there under its old name. Keep tool: only."
     ]
 
 

@@ -55,9 +55,9 @@ async def test_an_evaluator_gives_numbers(tmp_path: Path) -> None:
         (
             """echo '{"score": "high", "metrics": [1], "summary": 3}'""",
             "",
-            "metrics is no object; score is no number; summary",
+            "metrics is no object; score is not a number; summary",
         ),
-        ("""echo '{"metrics": {"a": true, "b": 1e999}}'""", "", "the metric 'a' is no number; the metric 'b'"),
+        ("""echo '{"metrics": {"a": true, "b": 1e999}}'""", "", "the metric 'a' is not a number; the metric 'b'"),
     ],
 )
 async def test_what_is_wrong_with_an_evaluator_is_told_and_its_text_kept(

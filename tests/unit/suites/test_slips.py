@@ -86,15 +86,15 @@ def config(line: str) -> str:
             config("{name: t, kind: bash, cases: t.jsonl, targets: [oracle]}")
             + "providers: {anthropic: {api_key: sk-ant-1234567890}}\n",
             [
-                "evalward.yml:4: providers.anthropic.api_key: a key doesn't belong into this file (api_key). "
-                "Take it out and, if the file was ever committed or shared, revoke the key. Put the new one into an "
-                "environment variable; providers.NAME.key_env names another variable than the usual one."
+                "evalward.yml:4: providers.anthropic.api_key: an API key doesn't belong in this file (api_key). "
+                "Remove it and, if the file was ever committed or shared, revoke the key. Put the new one into an "
+                "environment variable; providers.NAME.key_env names another variable than the default."
             ],
         ),
         (
             "version: 1\n<<<<<<< HEAD\nsuites: []\n=======\nsuites: {}\n>>>>>>> topic\n",
             [
-                "evalward.yml:2: a conflict marker of git stands in the file. "
+                "evalward.yml:2: the file has a git conflict marker. "
                 "Resolve the conflict, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>."
             ],
         ),
@@ -160,7 +160,7 @@ def bash(**more: object) -> str:
         (
             BASH + "\n>>>>>>> topic\n",
             [
-                "t.jsonl:2: a conflict marker of git stands in the file. "
+                "t.jsonl:2: the file has a git conflict marker. "
                 "Resolve the conflict, and remove the lines that begin with <<<<<<<, ======= and >>>>>>>."
             ],
         ),
@@ -185,7 +185,7 @@ def test_json_lines(tmp_path: Path, content: str | bytes, messages: list[str]) -
         (
             "notes: Files: list all",
             [
-                "c.yaml:1: text with a colon in it stands unquoted in a [list] or {mapping}. "
+                "c.yaml:1: unquoted text with a colon in a [list] or {mapping}. "
                 'Put quotes around it: {prompt: "Files: all of them"}.'
             ],
         ),

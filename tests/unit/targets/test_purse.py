@@ -174,3 +174,39 @@ async def test_who_leaves_the_line_holds_nobody_up() -> None:
     first.result().release()
     assert (await third).written == 100
     assert second.cancelled()
+
+
+def test_what_is_kept_can_be_used_when_the_planned_trials_are_done() -> None:
+    purse = Purse(usd=0.002, kept=0.25)
+    purse.reserve(guess()).forfeit()
+    told = r"budget: \$0.0011 of \$0.002 are spent, \$0.0005 are kept for the confirm stage, and the next"
+    with pytest.raises(SpentError, match=told):
+        purse.reserve(guess())
+    purse.reserve(guess(written=20)).forfeit()
+    purse.unlock()
+    purse.reserve(guess(written=40)).forfeit()
+    assert purse.used_usd == pytest.approx(0.0019)
+
+
+def test_a_purse_without_what_is_kept_says_so() -> None:
+    purse = Purse(tokens=240, kept=0.25)
+    with pytest.raises(SpentError, match="0 of 240 tokens are used, 60 are kept for the confirm stage, and the next"):
+        purse.reserve(guess(price=None))
+    purse.reserve(guess(written=80, price=None)).forfeit()
+    assert purse.spent == "budget: 180 of 240 tokens are used; the rest is kept for the confirm stage"
+    with pytest.raises(SpentError, match="the rest is kept"):
+        purse.reserve(guess(0, 0, price=None))
+    purse.unlock()
+    assert purse.spent is None
+
+
+async def test_who_waits_for_what_is_kept_goes_on_when_it_is_unlocked() -> None:
+    purse = Purse(usd=0.003, kept=0.5)
+    first = purse.reserve(guess())
+    waiting = asyncio.create_task(admitted((purse,), guess()))
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    purse.unlock()
+    second = await waiting
+    for each in (first, second):
+        each.release()

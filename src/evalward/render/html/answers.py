@@ -82,7 +82,7 @@ def _proof(evidence: Evidence) -> list[str]:
     """What the decision rests on, and how often chance does the like."""
     basis = "Decided on the planned trials."
     if evidence.confirmed:
-        basis = "Decided on fresh tries of the cases that failed."
+        basis = "Decided on retrials of the cases that failed."
     if evidence.beside:
         basis = "Decided on head and base, measured now, in turns."
     if evidence.corrected is None:
@@ -118,4 +118,4 @@ def _seen_by(rule: RuleOutcome) -> str:
     size = rule.evidence.detectable if rule.evidence and rule.evidence.detectable is not None else 0.0
     drop = "drop" if rule.rule.max_drop is not None else "rise"
     much = format_delta(size, unit)[1:]
-    return f"A {drop} of {much} in {quoted(rule.rule.metric)} would have been seen at least four times out of five."
+    return f"A {drop} of {much} in {quoted(rule.rule.metric)} would have been detected at least four times out of five."

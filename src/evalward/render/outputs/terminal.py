@@ -20,6 +20,7 @@ def _judgement(shown: ShownJudgement) -> str:
         show=shown.context.show,
         ending=display.ending,
         grouped=display.grouped,
+        verbose=display.verbose,
     )
 
 

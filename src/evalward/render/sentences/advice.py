@@ -11,61 +11,61 @@ _PLAIN: dict[codes.Plain, str] = {
     "advice.check_selection": "Check `suites`, `cases` and the selection.",
     "advice.raise_budget": "Raise `budget_usd` or `budget_tokens`, or run less; `--resume` keeps what is done.",
     "advice.resume": "Run it again; `--resume` keeps what is done.",
-    "advice.fix_and_resume": "Mend that and run it again; `--resume` keeps what is done.",
+    "advice.fix_and_resume": "Fix that and run it again; `--resume` keeps what is done.",
     "advice.run_again": "Run it again.",
     "advice.base_errors": "Not the target's fault. Run it again.",
     "advice.look_at_errors": (
-        "Look at why they broke, and run it again: what breaks its own trial may have been failing."
+        "Find out why they ended in an error, then run it again: a target that breaks its own trial may have been "
+        "failing."
     ),
     "advice.look_at_scores": (
-        "Look at why these cases have no score now. Restore the scorer, or change the rule first, in a change of its "
-        "own."
+        "Find out why these cases have no score now. Restore the scorer, or change the rule first, in a separate "
+        "change."
     ),
-    "advice.run_or_waive": (
-        "Run it; say what takes its place, with `replaces:`; or waive it in the config, with a reason."
-    ),
+    "advice.run_or_waive": ("Run it, name its replacement with `replaces:`, or waive it in the config with a reason."),
     "advice.restore_cases": "Bring them back, update the baseline, or waive them in the config, each with a reason.",
     "advice.restore_category": "Bring it back, update the baseline, or waive it in the config, with a reason.",
-    "advice.restore_metric": "Measure it again; or remove the rule from the policy first, in a change of its own.",
+    "advice.restore_metric": "Measure it again; or remove the rule from the policy first, in a separate change.",
     "advice.run_with_key": "A maintainer can run it with the key.",
     "advice.merge_commands": (
-        "A pull request's own commands are not run. Read them and merge them: the suite is measured from then on. To "
-        "see its results before, run `evalward run` in a checkout that you trust."
+        "A pull request's own commands are not run. Review and merge them: the suite is measured from then on. To "
+        "see results before that, run `evalward run` in a checkout that you trust."
     ),
     "advice.update_when_right": "Update the baseline once the new cases are right.",
     "advice.read_redefined": (
         "Look at what changed in them; update the baseline once they are right, or waive them with a reason."
     ),
     "advice.redefined_blocks": (
-        "It blocks because most of the known cases were redefined here. Who has read them accepts the new results "
-        "(`/evalward accept`), waives the cases in the base's configuration, or sets `fail-on: regression` in the "
+        "It blocks because most of the known cases were redefined here. Once you have reviewed them, accept the new "
+        "results (`/evalward accept`), waive the cases in the base's configuration, or set `fail-on: regression` in "
+        "the "
         "workflow."
     ),
     "advice.measure_live": "Measure it with a live target.",
     "advice.compare_recordings": "Compare the recordings; update the baseline with the new one.",
     "advice.measure_base": (
-        "Measure it where the base commit is: check out with `fetch-depth: 2` or more, or name it with "
+        "Make the base commit available: check out with `fetch-depth: 2` or more, or name it with "
         "`evalward check --base COMMIT`. Or compare the suite with a committed baseline: `compare_with: baseline`."
     ),
     "advice.keep_old_name": (
-        "Keep the old name beside the new one in this pull request and remove it in the next; or waive it in the "
-        "config, with a reason: a pull request is judged by its base's."
+        "Keep the old name next to the new one in this pull request and remove it in the next; or waive it, with a "
+        "reason, in the base's config, which judges this pull request."
     ),
     "advice.bootstrap": (
-        "Where this pull request brings the configuration, or mends the base's, set the input `bootstrap: true` in the "
-        "workflow until it is merged. For every other base, propose it against a branch that has a configuration."
+        "If this pull request adds the configuration, or fixes the base's, set the input `bootstrap: true` in the "
+        "workflow until it is merged. Otherwise, open it against a branch that has a configuration."
     ),
-    "advice.worst_case": "Look at why, and run it again: a trial that ended in an error may have been about to fail.",
+    "advice.worst_case": "Find out why, and run it again: a trial that ended in an error might have failed.",
     "advice.new_commit": (
-        "Look at what failed then. A new commit starts anew; if nothing of this change can have done it, a maintainer "
-        "can merge past it, or accept it."
+        "Look at what failed then. A new commit starts over; if this change can't have caused it, a maintainer "
+        "can merge anyway, or accept it."
     ),
-    "advice.no_rerun": "Running it again doesn't mend it. Look at the cases that fail, mend them, and push that.",
+    "advice.no_rerun": "Running it again won't fix it. Fix the failing cases and push.",
     "advice.anchor": (
-        "It went bit by bit, so no single change need have done it: look at the cases that lost most. To take the loss "
-        "on purpose, release, or name a later release in `anchor`."
+        "The loss built up gradually, so no single change need be the cause: look at the cases that lost most. To "
+        "accept the loss, release, or name a later release in `anchor`."
     ),
-    "advice.more_samples": "More samples of each benchmark tell more.",
+    "advice.more_samples": "Take more samples of each benchmark.",
 }
 
 
@@ -88,8 +88,8 @@ def _(found: codes.AfterUnjudged) -> str:
 def _(found: codes.ChangeLimit) -> str:
     own = f"give {found.metric} a rule of its own" if found.metric else f"change its {found.limit}"
     return (
-        f"Mend what fails, or {own} in the policy: a new baseline doesn't change a {found.limit}. A pull request is "
-        "judged by its base's policy, so the policy has to be changed there first."
+        f"Fix what fails, or {own} in the policy: a new baseline doesn't change a {found.limit}. A pull request is "
+        "judged by its base's policy, so change the policy there first."
     )
 
 
@@ -100,13 +100,13 @@ def _(found: codes.LookAtCases) -> str:
 
 @says.register
 def _(found: codes.LookOrAccept) -> str:
-    what = "the broken cases: mend them" if found.broken else "what changed: mend it"
+    what = "the broken cases: fix them" if found.broken else "what changed: fix it"
     return f"Look at {what}, or accept the change, which updates the baseline."
 
 
 @says.register
 def _(found: codes.LookAgainstBase) -> str:
-    what = "the broken cases and mend them" if found.broken else "what changed and mend it"
+    what = "the broken cases and fix them" if found.broken else "what changed and fix it"
     return f"Look at {what}. The suite is compared with the base commit, so no baseline can accept it."
 
 
@@ -115,15 +115,18 @@ def _(found: codes.MoreTrials) -> str:
     cost = plural(found.cost, "more trial")
     match found.of:
         case "baseline":
-            return f"A baseline of {found.trials} trials per case tells more; it has {found.has}. That takes {cost}."
+            return (
+                f"A baseline of {found.trials} trials per case gives more evidence; it has {found.has}. That takes "
+                f"{cost}."
+            )
         case "planned" if found.harness:
             how = f"by its epochs or repeats, or `--trials {found.trials}` where `run` has `{{trials}}`"
-            return f"{found.trials} trials of each case by the harness tell more: {how}. That takes {cost}."
+            return f"{found.trials} trials of each case by the harness give more evidence: {how}. That takes {cost}."
         case "planned":
-            return f"`--trials {found.trials}` tells more. That takes {cost}."
+            return f"`--trials {found.trials}` gives more evidence. That takes {cost}."
         case "fresh":
             key = f"`confirm: {{trials: {found.trials}}}` in the config"
-            return f"More fresh tries tell more: {key} takes {cost}."
+            return f"More retrials give more evidence: {key} takes {cost}."
         case "both_sides":
             key = f"`confirm: {{base_trials: {found.trials}}}` in the config"
-            return f"More trials of both sides tell more: {key} takes {cost}."
+            return f"More trials of both sides give more evidence: {key} takes {cost}."

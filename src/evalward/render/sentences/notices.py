@@ -17,13 +17,13 @@ _THE = frozenset({"safety", "model", "model_version", "host"})
 
 _REFUSALS: dict[codes.Refusal, str] = {
     "still_run": "that one is still run, or of another kind",
-    "other_form": "their targets are not of a kind",
+    "other_form": "their targets are of different kinds",
 }
 
 
 @says.register
 def _(found: codes.SkippedTrials) -> str:
-    return f"{where(found)}{found.count} of {found.planned} trials could not be run and count nowhere"
+    return f"{where(found)}{found.count} of {found.planned} trials could not be run and are not counted"
 
 
 @says.register
@@ -46,12 +46,12 @@ def _(found: codes.WaivedRun) -> str:
 def _(found: codes.StandIns) -> str:
     every = "every planned trial" if found.each > 1 else "the planned trial"
     of = some_of(found) if found.count == 1 else f"{found.count} cases ({some_of(found)})"
-    return f"{where(found)}{every} of {of} broke; a fresh one stands for it"
+    return f"{where(found)}{every} of {of} ended in an error; a retrial counts in its place"
 
 
 @says.register
 def _(found: codes.BaseUnusable) -> str:
-    return f"{where(found)}the base was not measured beside the head: {found.why}"
+    return f"{where(found)}the base was not measured alongside the head: {found.why}"
 
 
 @says.register
@@ -64,14 +64,15 @@ def _(found: codes.BaseDrifted) -> str:
     when = f" of {found.since[:10]}" if found.since else ""
     passed = f" ({found.passed} of {found.trials} trials passed)"
     return (
-        f"{where(found)}the base itself does worse now than in the baseline{when}{passed}, which no pull request did: "
-        "the provider or the environment changed since. Renew the baseline"
+        f"{where(found)}the base itself does worse now than in the baseline{when}{passed}; no pull request caused "
+        "that: "
+        "the provider or the environment has changed since. Renew the baseline"
     )
 
 
 @says.register
 def _(found: codes.BaseCasesLost) -> str:
-    return f"{where(found)}no trial of the base is valid of {some_of(found)}: compared with nothing"
+    return f"{where(found)}the base has no valid trial of {some_of(found)}, so nothing was compared there"
 
 
 @says.register
@@ -89,7 +90,7 @@ def _(found: codes.EarlierTries) -> str:
 @says.register
 def _(found: codes.UnknownTries) -> str:
     attempt = f"this is the {ordinal(found.attempt)} attempt of this workflow run"
-    return f"{attempt}; what the earlier ones gave is not known here"
+    return f"{attempt}; the results of the earlier ones are not known here"
 
 
 # --- a baseline that says little about today ------------------------------------------------------------------------
@@ -109,22 +110,22 @@ def _more_trials(found: codes.FewTrials) -> str:
     if not found.harness:
         return f"Run with `--trials {found.least}`"
     return (
-        f"Let the harness make {found.least} of each case (its epochs or repeats, or `--trials {found.least}` where "
+        f"Have the harness run {found.least} of each case (its epochs or repeats, or `--trials {found.least}` where "
         "`run` has `{trials}`)"
     )
 
 
 def _cannot(cases: int | None) -> str:
     if cases is None:
-        return "convict any drop"
+        return "prove any drop"
     if cases == 1:
-        return "tell a small drop from chance"
-    return f"convict a drop of fewer than {number_word(cases)} cases"
+        return "distinguish a small drop from chance"
+    return f"prove a drop of fewer than {number_word(cases)} cases"
 
 
 @says.register
 def _(found: codes.OldBaseline) -> str:
-    return f"the baseline is {found.days} days old, and models change under their names: measure it anew"
+    return f"the baseline is {found.days} days old, and a model can change under the same name: measure it again"
 
 
 @says.register
@@ -137,12 +138,12 @@ def _(found: codes.OtherVersions) -> str:
 
 @says.register
 def _(found: codes.ManyRedefined) -> str:
-    return f"{where(found)}{found.count} of the baseline's {found.known} cases ask something else now: update it"
+    return f"{where(found)}{found.count} of the baseline's {found.known} cases have been redefined: update it"
 
 
 @says.register
 def _(found: codes.ManyUnknown) -> str:
-    return f"{where(found)}the baseline lacks {found.count} of {found.cases} cases, which nothing protects: update it"
+    return f"{where(found)}the baseline lacks {found.count} of {found.cases} cases, so nothing protects them: update it"
 
 
 # --- what takes the place of what -----------------------------------------------------------------------------------
@@ -156,13 +157,16 @@ def _(found: codes.NotReplaced) -> str:
 
 @says.register
 def _(found: codes.SeveralReplace) -> str:
-    return f"{found.run} has several that replace it, so none of them does: {joined(found.runs)}"
+    return f"{found.run} has several replacements, so none of them counts: {joined(found.runs)}"
 
 
 @says.register
 def _(found: codes.AmbiguousNames) -> str:
     went, came = ", ".join(found.went), ", ".join(found.came)
-    return f"{where(found)}{went} went and {came} came with the same definition: which is which can't be told"
+    return (
+        f"{where(found)}{went} disappeared and {came} appeared with the same definition: which replaced which is "
+        "unknown"
+    )
 
 
 # --- benchmarks -----------------------------------------------------------------------------------------------------

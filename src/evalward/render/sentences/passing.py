@@ -16,7 +16,7 @@ def _(found: codes.FirstRun) -> str:
     failing = f"{found.failing:,} of {found.cases:,} cases fail{'s' if found.failing == 1 else ''}"
     parts = [
         "there is no baseline yet",
-        *(["every floor and ceiling holds"] if found.limited else []),
+        *(["every floor and ceiling is met"] if found.limited else []),
         *([failing] if found.failing else []),
     ]
     return "; ".join(parts)
@@ -82,7 +82,7 @@ def _cases(found: codes.NotCompared) -> Iterator[str]:
     if found.missing:
         yield plural(found.missing, "missing case")
     if found.not_chosen:
-        yield f"{plural(found.not_chosen, 'case')} not chosen"
+        yield f"{plural(found.not_chosen, 'case')} not selected"
 
 
 def _failing(found: codes.NotCompared) -> str:

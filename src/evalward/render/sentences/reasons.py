@@ -42,7 +42,7 @@ def _(found: codes.TooManyErrors) -> str:
 def _(found: codes.TooFewValid) -> str:
     size, least = share(found.measured, found.expected, found.limit), format_limit(found.limit, "ratio")
     counts = f"only {found.comparable} of {found.expected} comparable cases have a valid trial ({size})"
-    return f"{where(found)}{counts}, fewer than the {least} that it takes"
+    return f"{where(found)}{counts}, fewer than the {least} required"
 
 
 @says.register
@@ -58,7 +58,7 @@ def _beyond(found: codes.TooManyErrors | codes.TooManyUnjudged) -> str:
 
 @says.register
 def _(found: codes.NoResult) -> str:
-    tried = ", also when tried again" if found.again else ""
+    tried = ", even when tried again" if found.again else ""
     why = f": {found.why}" if found.why else ""
     return f"{where(found)}{found.count} of {found.known} known cases gave no result{tried} ({some_of(found)}){why}"
 
@@ -72,8 +72,9 @@ def _(found: codes.LostMetric) -> str:
 @says.register
 def _(found: codes.FreshErrors) -> str:
     return (
-        f"{where(found)}{found.again_errors} of {found.again} fresh trials broke; of all {found.trials} trials it were "
-        f"{found.errors} ({share(found.errors, found.trials, found.limit)}), at most "
+        f"{where(found)}{found.again_errors} of {found.again} retrials ended in an error; of all {found.trials} "
+        "trials, "
+        f"{found.errors} did ({share(found.errors, found.trials, found.limit)}), and at most "
         f"{format_limit(found.limit, 'ratio')} may"
     )
 
@@ -85,7 +86,7 @@ def _(found: codes.NotMeasured) -> str:
 
 @says.register
 def _(found: codes.Incomparable) -> str:
-    return f"{where(found)}no case has the definition that the baseline knows, so nothing was compared"
+    return f"{where(found)}no case has the same definition as in the baseline, so nothing was compared"
 
 
 @says.register
@@ -96,23 +97,23 @@ def _(found: codes.Redefined) -> str:
 @says.register
 def _(found: codes.PromptReplayed) -> str:
     parts = joined([prompt_words(part) or part for part in found.parts])
-    return f"{parts} of {found.suite} changed, and a replay does not measure that"
+    return f"{parts} of {found.suite} changed, and a replay can't measure that"
 
 
 @says.register
 def _(found: codes.RecordingChanged) -> str:
-    return f"{where(found)}the recording changed, so what changed in the numbers may be the recording's doing"
+    return f"{where(found)}the recording changed, so the change in the numbers may come from the recording"
 
 
 @says.register
 def _(found: codes.BaseNotMeasured) -> str:
-    why = "this report holds no measurement of the base" if found.why is None else found.why
+    why = "this report has no measurement of the base" if found.why is None else found.why
     return f"{found.name} was not compared with the base: {why}"
 
 
 @says.register
 def _(found: codes.BaseErrors) -> str:
-    counts = f"{found.errors} of {found.trials} trials of the base broke"
+    counts = f"{found.errors} of {found.trials} trials of the base ended in an error"
     return f"{where(found)}{counts}, so {some_of(found)} can't be compared"
 
 
@@ -123,13 +124,13 @@ def _(_found: codes.NoRules) -> str:
 
 @says.register
 def _(found: codes.EarlierFailure) -> str:
-    return f"{earlier_tries(found.tries)}, so that a try without a failure is no plain pass"
+    return f"{earlier_tries(found.tries)}, so one attempt without a failure is not enough to pass"
 
 
 def earlier_tries(tries: Sequence[codes.OutcomeName]) -> str:
-    """`this is the third try of this commit: the first failed, the second failed`."""
+    """`this is the third attempt at this commit: the first failed, the second failed`."""
     gave = ", ".join(f"the {ordinal(at)} {_GAVE[outcome]}" for at, outcome in enumerate(tries, 1))
-    return f"this is the {ordinal(len(tries) + 1)} try of this commit: {gave}"
+    return f"this is the {ordinal(len(tries) + 1)} attempt at this commit: {gave}"
 
 
 @says.register
@@ -176,7 +177,7 @@ def _(found: codes.MissingMetric) -> str:
 @says.register
 def _(found: codes.RenamedRun) -> str:
     why = "the base is measured under its own names"
-    return f"{found.run} has another name now, so it was compared with nothing: {why}"
+    return f"{found.run} was renamed, so it was not compared: {why}"
 
 
 @says.register
@@ -185,9 +186,10 @@ def _(found: codes.TriesTogether) -> str:
     loss = format_size(found.loss, "ratio", [found.allowed])
     beyond = f", more than the {_allowed(found.allowed)} allowed: {chance(found.p)}"
     return (
-        f"{where(found)}over {number_word(found.tries)} tries of this commit {found.failed} of {found.trials} fresh "
-        f"trials of {cases} failed, a loss of {loss}"
-        + (beyond if found.proven else ": that doesn't refute the one that failed")
+        f"{where(found)}over {number_word(found.tries)} attempts at this commit, {found.failed} of {found.trials} "
+        "retrials "
+        f"of {cases} failed, a loss of {loss}"
+        + (beyond if found.proven else ": that doesn't refute the attempt that failed")
     )
 
 
@@ -198,7 +200,7 @@ def _(found: codes.AnchorLost) -> str:
     sure = f": {chance(found.p)}" if found.p is not None else ""
     return (
         f"since {found.label} {found.run} lost {lost} over {commits} ({moved(found.before, found.now, 'ratio')} in "
-        f"{found.cases} cases that ask the same), more than the {_allowed(found.allowed)} allowed{sure}"
+        f"{found.cases} cases with the same definition), more than the {_allowed(found.allowed)} allowed{sure}"
     )
 
 

@@ -8,7 +8,7 @@ from evalward.render.numbers import format_delta, format_limit, format_number, f
 from evalward.render.sentences.dispatch import says, where
 from evalward.render.sentences.words import chance, joined, moved, number_word, some_of
 
-_BASE = "the base, measured beside it"
+_BASE = "the base, measured alongside"
 _LIMITS = {"floor": "below", "ceiling": "above"}
 _ABSENT = "the run doesn't have it"
 
@@ -114,7 +114,7 @@ def _(found: codes.UnseenDrop) -> str:
 
 
 def _no_proof(elsewhere: bool) -> str:
-    return ", which by itself is no proof; another metric of this run has it" if elsewhere else ", so it is no proof"
+    return ", which by itself is not proof; another metric of this run has it" if elsewhere else ", so it is not proof"
 
 
 @says.register
@@ -122,7 +122,7 @@ def _(found: codes.CertainDrop) -> str:
     size, most = _size_and_limit(found)
     return (
         f"{where(found)}{found.metric} {_verb(found.delta)} {size} in cases that always give the same result, more "
-        f"than the {most} allowed: chance has no part in it"
+        f"than the {most} allowed: chance plays no part"
     )
 
 
@@ -143,13 +143,13 @@ def _(found: codes.OpenDrop) -> str:
 
 @says.register
 def _(found: codes.ProvenDrop) -> str:
-    head = _tested(found, "confirmed by fresh tries")
+    head = _tested(found, "confirmed by retrials")
     return _because(found, head, chance(found.p))
 
 
 @says.register
 def _(found: codes.UnprovenDrop) -> str:
-    head = _tested(found, "as far as fresh tries show")
+    head = _tested(found, "as far as retrials show")
     limit = _thin(found.thin) if found.thin else ""
     return _because(found, head, f"{chance(found.p)}{_no_proof(found.elsewhere)}{limit}")
 
@@ -194,7 +194,7 @@ def _shown(shown: codes.Shown | None) -> str:
         case codes.CasesFailed():
             return _cases_failed(shown)
         case codes.FailedAgain():
-            return f"{shown.failed} of {shown.trials} fresh tries of {_failed_cases(shown.cases)} failed again"
+            return f"{shown.failed} of {shown.trials} retrials of {_failed_cases(shown.cases)} failed again"
         case codes.BothSides():
             return _both_sides(shown)
         case None:
@@ -202,14 +202,14 @@ def _shown(shown: codes.Shown | None) -> str:
 
 
 def _cases_failed(shown: codes.CasesFailed) -> str:
-    """`three of 37 cases that always passed now fail in 11 of 12 fresh tries`."""
+    """`three of 37 cases that always passed now fail in 11 of 12 retrials`."""
     tries = shown.before
     always = (
         "always passed" if shown.passed == tries and tries > shown.cases else f"passed {shown.passed} of {tries} times"
     )
     if tries == shown.cases:
         always = "passed once" if shown.cases == 1 else "passed"
-    tried = ("fresh " if shown.fresh else "") + ("try" if shown.trials == 1 else "tries")
+    tried = ("retrial" if shown.fresh else "trial") + ("" if shown.trials == 1 else "s")
     cases = f"{number_word(shown.cases)} of {shown.total:,} cases that {always}"
     if shown.total == 1:
         cases = f"the only case, which {always},"
@@ -221,17 +221,17 @@ def _failed_cases(count: int) -> str:
 
 
 def _both_sides(found: codes.BothSides) -> str:
-    """`of 3 of 37 cases 8 of 24 trials passed here and 24 of 24 of the base, run side by side`."""
-    some = f"of {found.cases} of {found.total:,} cases" if found.total > 1 else "of the only case"
+    """`in 3 of 37 cases, 8 of 24 trials passed here and 24 of 24 on the base, run side by side`."""
+    some = f"in {found.cases} of {found.total:,} cases" if found.total > 1 else "in the only case"
     here, there = (f"{found.head_passed} of {found.head_trials}", f"{found.base_passed} of {found.base_trials}")
-    return f"{some} {here} trials passed here and {there} of the base, run side by side"
+    return f"{some}, {here} trials passed here and {there} on the base, run side by side"
 
 
 def _thin(thin: codes.Thin) -> str:
     baseline = f"; this baseline ({thin.trials:g} trial{'' if thin.trials == 1 else 's'} per case)"
     if thin.fewest is None:
-        return f"{baseline} can't convict any drop"
-    return f"{baseline} can't convict a drop of fewer than {number_word(thin.fewest)} cases"
+        return f"{baseline} can't prove any drop"
+    return f"{baseline} can't prove a drop of fewer than {number_word(thin.fewest)} cases"
 
 
 # --- what is as it should be ----------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ def _thin(thin: codes.Thin) -> str:
 @says.register
 def _(found: codes.WithinAllowed) -> str:
     size, most = _size_and_limit(found)
-    how = "as far as fresh tries show"
+    how = "as far as retrials show"
     return f"{where(found)}{found.metric} {_verb(found.delta)} {size}, {how}, within the {most} allowed"
 
 
@@ -248,7 +248,7 @@ def _(found: codes.WithinAllowed) -> str:
 def _(found: codes.NotRepeated) -> str:
     again = "it didn't repeat"
     if found.cases is not None:
-        tries = f"{found.trials} fresh tries of {_failed_cases(found.cases)}"
+        tries = f"{found.trials} retrials of {_failed_cases(found.cases)}"
         again = f"the failures didn't repeat ({found.passed} of {tries} passed)"
     return f"{where(found)}{found.metric} {_verb(found.delta)} {_size(found)} at first: {again}"
 
@@ -267,13 +267,13 @@ def _detectable(found: codes.NotWorse) -> str:
         return ""
     over = " over all cases" if found.unit == "ratio" else ""
     size = format_size(found.detectable, found.unit)
-    return f"; a {found.worse} of {size}{over} would have been seen at least four times out of five"
+    return f"; a {found.worse} of {size}{over} would have been detected at least four times out of five"
 
 
 @says.register
 def _(found: codes.WonMore) -> str:
     although = f", although {_cases_failed(found.shown)}" if found.shown else ""
-    return f"{where(found)}{found.metric} {_verb(found.delta)} {_size(found)}, more than chance does{although}"
+    return f"{where(found)}{found.metric} {_verb(found.delta)} {_size(found)}, more than chance explains{although}"
 
 
 @says.register

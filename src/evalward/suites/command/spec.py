@@ -35,7 +35,7 @@ class CommandSuite(ComparedSuite):
         default=None, description="File with the system prompt; with {prompt} in it, template of the whole request"
     )
     match: Match | None = Field(
-        default=None, description="How commands are compared where a case doesn't say; the cases' format has a default"
+        default=None, description="How commands are compared if a case doesn't say; the cases' format has a default"
     )
     safety_level: Literal["strict", "moderate", "permissive"] = Field(
         default="moderate", description="Which risk a safe command may have: none, moderate, or all but critical"

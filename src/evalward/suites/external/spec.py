@@ -54,7 +54,7 @@ class ExternalSuite(HarnessSuite):
         "else the harness's own verdict",
     )
     lower_is_better: TextList = Field(default=[], description="Scores of which less is better")
-    target: Text | None = Field(default=None, description="Who is evaluated, where the files don't say")
+    target: Text | None = Field(default=None, description="What is evaluated, if the files don't say")
     pool: bool = Field(
         default=False,
         description="Several runs of the harness are counted together, as further trials; else they are refused",

@@ -13,11 +13,11 @@ from pydantic import Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from evalward.config import LoadedConfig
-from evalward.config.model_words import in_words
 from evalward.config.words import KeyPath, field_name
 from evalward.config.yaml_positions import Mistake, YamlError, YamlTree, read_yaml
 from evalward.opening import beginning_inside
 from evalward.records.base import StrictRecord, digest
+from evalward.records.model_words import in_words
 from evalward.records.problem import InputError, Place, Problem, wrong
 
 WEIGHT_TOLERANCE = 0.01  # the specification's: weights sum to 1 within it
@@ -129,7 +129,7 @@ def read_rubric(data: bytes, shown: str) -> Rubric:
     except YamlError as error:
         raise InputError(_problem(error.mistake, shown, None)) from None
     if not isinstance(tree.value, dict):
-        raise wrong(shown, "the file holds no mapping of keys to values", "Begin with criteria:.", line=1)
+        raise wrong(shown, "the file is not a mapping of keys to values", "Begin with criteria:.", line=1)
     mistakes = list(tree.mistakes)
     try:
         rubric = Rubric.model_validate_json(json.dumps(tree.value), strict=True)

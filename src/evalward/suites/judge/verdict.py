@@ -74,7 +74,7 @@ def _scores(given: Any, rubric: Rubric, problems: list[str]) -> dict[str, float]
         if criterion.id not in given:
             problems.append(f"`scores` lacks the criterion {criterion.id!r}")
         elif not _is_share(given[criterion.id]):
-            problems.append(f"the score of {criterion.id!r} is no number from 0 to 1")
+            problems.append(f"the score of {criterion.id!r} is not a number from 0 to 1")
         else:
             found[criterion.id] = float(given[criterion.id])
     known = {criterion.id for criterion in rubric.criteria}
@@ -91,7 +91,7 @@ def _share(answer: Mapping[str, Any], name: str, problems: list[str]) -> float |
     if name not in answer:
         return None
     if not _is_share(answer[name]):
-        problems.append(f"`{name}` is no number from 0 to 1")
+        problems.append(f"`{name}` is not a number from 0 to 1")
         return None
     return float(answer[name])
 

@@ -97,7 +97,7 @@ class Judges:
 
     @property
     def threshold(self) -> float:
-        """The score that passes, where a case doesn't say."""
+        """The score that passes, unless a case sets its own."""
         return self.config.pass_threshold
 
     @property

@@ -141,12 +141,14 @@ def _read(name: str, answer: Mapping[str, Any]) -> EvaluatorResult:
         odd.append("metrics is no object")
         metrics = {}
     numbers = {clean_text(key)[:64]: float(value) for key, value in metrics.items() if _is_number(value)}
-    odd += [f"the metric {excerpt(key)!r} is no number" for key, value in metrics.items() if not _is_number(value)][:3]
+    odd += [f"the metric {excerpt(key)!r} is not a number" for key, value in metrics.items() if not _is_number(value)][
+        :3
+    ]
     if len(numbers) > MOST_METRICS:
         odd.append(f"only the first {MOST_METRICS} of {len(numbers)} metrics are kept")
     score, summary = answer.get("score"), answer.get("summary")
     if score is not None and not _is_number(score):
-        odd.append("score is no number")
+        odd.append("score is not a number")
         score = None
     if summary is not None and not isinstance(summary, str):
         odd.append("summary is no text")

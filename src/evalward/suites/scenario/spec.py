@@ -61,13 +61,13 @@ class ScenarioSuite(IsolatedSuite, ComparedSuite):
         validation_alias=AliasChoices("tool", "target"),
         description="The tool of scenarios with tool: from_config",
     )
-    network: Network = Field(default="open", description="What agents reach: everything, this machine only, nothing")
+    network: Network = Field(
+        default="open", description="What agents can reach: everything, only this machine, or nothing"
+    )
     gates_network: Network = Field(
         default="none", description="What gates, evaluators and post scripts reach while they judge"
     )
-    allow_unisolated: bool = Field(
-        default=False, description="In a workflow, run agents also where isolation is less than full"
-    )
+    allow_unisolated: bool = Field(default=False, description="In a workflow, run agents even without full isolation")
     limits: ScenarioLimits = Field(default=ScenarioLimits(), description="What one trial may use of the machine")
 
     @classmethod

@@ -70,7 +70,7 @@ def tool_key(scenario: Value) -> str:
 def _tool(scenario: dict[str, Value], adapted: Adapted) -> None:
     if "tool" in scenario and "target" in scenario:
         scenario.pop("target")
-        adapted.mistakes.append(Mistake(("target",), "tool is there, too, under its old name", "Keep tool: only."))
+        adapted.mistakes.append(Mistake(("target",), "tool is also there under its old name", "Keep tool: only."))
 
 
 def _task(scenario: dict[str, Value], tree: YamlTree, adapted: Adapted) -> None:

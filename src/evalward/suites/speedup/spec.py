@@ -41,10 +41,10 @@ class SpeedupSuite(IsolatedSuite):
         default=1800, gt=0, le=86_400, allow_inf_nan=False, description="Seconds for an agent's work on one task"
     )
     network: Network = Field(
-        default="loopback", description="What tasks and agents reach: everything, this machine only, nothing"
+        default="loopback", description="What tasks and agents can reach: everything, only this machine, or nothing"
     )
     allow_unisolated: bool = Field(
-        default=False, description="In a workflow, run tasks and agents also where isolation is less than full"
+        default=False, description="In a workflow, run tasks and agents even without full isolation"
     )
     memory_mb: int = Field(default=4096, ge=64, le=1_000_000, description="Memory of one side of a task, in MB")
     disk_mb: int = Field(default=2048, ge=1, le=1_000_000, description="Disk of one side of a task, in MB")

@@ -24,7 +24,7 @@ def test_more_trials_for_a_baseline__are_the_harnesss_to_make() -> None:
     few = few_trials(based)
     assert few is not None
     assert says(few).endswith(
-        "Let the harness make 5 of each case (its epochs or repeats, or `--trials 5` where `run` has `{trials}`) and "
+        "Have the harness run 5 of each case (its epochs or repeats, or `--trials 5` where `run` has `{trials}`) and "
         "update it"
     )
 
@@ -39,7 +39,8 @@ def test_more_trials_of_our_own__are_an_option() -> None:
 def test_more_trials_now__are_the_harnesss_to_make() -> None:
     found = MoreTrials(of="planned", trials=5, has=1, cost=8, harness=True)
     assert says(found) == (
-        "5 trials of each case by the harness tell more: by its epochs or repeats, or `--trials 5` where `run` has "
+        "5 trials of each case by the harness give more evidence: by its epochs or repeats, or `--trials 5` where "
+        "`run` has "
         "`{trials}`. That takes 8 more trials."
     )
 

@@ -94,8 +94,8 @@ def of_rules(*rules: dict[str, Any], **keys: Any) -> list[str]:
 def test_a_drop_of_what_should_be_low__is_no_loss() -> None:
     (words,) = of_rules({"metric": "score:tox", "max_drop": 0.05})
     assert words == (
-        'evalward.yml:1: policy[0].max_drop: less of score:tox is better in the suite "bot", so a drop is no loss. '
-        "Write max_rise."
+        'evalward.yml:1: policy[0].max_drop: less of score:tox is better in the suite "bot", so a drop is '
+        "an improvement. Write max_rise."
     )
 
 

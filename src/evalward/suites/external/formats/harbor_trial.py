@@ -66,7 +66,7 @@ def _scores(value: Mapping[str, Any]) -> dict[str, Score]:
 
 def _score(value: float | None, decides: bool) -> Score:
     if value is None:
-        return Score(error="the reward is no number", decides=decides)
+        return Score(error="the reward is not a number", decides=decides)
     return Score(value=value, passed=value >= PASSING if decides else None, decides=decides)
 
 
