@@ -140,12 +140,13 @@ def test_an_interrupted_run__ends_what_runs_on_the_nodes_and_keeps_what_is_finis
     repo: Repo, cluster: LocalCluster
 ) -> None:
     repo.server.misbehave(Fault("stall", tries=2 * ATTEMPTS, match=f"the word {STUCK}"))
-    since = len(repo.server.requests)
     run = repo.start("run", "--on", "ray", "--shards", "7")
-    cluster.the_only_bundle(lambda: asked_first(repo, since).total() >= 2 * len(NAMES) - 1)
+    finished = 2 * (len(NAMES) - 1)
+    wait_until(lambda: len(repo.trials()) == finished, 240)
+    assert cluster.bundles()
     run.send_signal(signal.SIGINT)
     done = ended(run, timeout=240)
     assert (done.code, "interrupted: finished trials are kept" in done.err) == (130, True)
     wait_until(lambda: not cluster.bundles())
     assert not repo.path().exists()
-    assert len(repo.trials()) == 2 * (len(NAMES) - 1)
+    assert len(repo.trials()) == finished
