@@ -77,12 +77,12 @@ def build_parser() -> CommandParser:
     add_init(commands, _command)
     _add_run(commands)
     _add_check(commands)
-    add_compare(commands, _command, DEFAULT_OUTPUT / "report.json")
+    add_compare(commands, _command)
     add_report(commands, _command)
-    add_show(commands, _command, DEFAULT_OUTPUT / "report.json")
+    add_show(commands, _command)
     add_exchange(commands, _command)
     add_merge(commands, _command)
-    add_baseline(commands, _command, DEFAULT_OUTPUT / "report.json")
+    add_baseline(commands, _command)
     add_history(commands, _command)
     add_guidance(commands, _command, _selection_options)
     add_validate(commands, _command)
@@ -117,7 +117,7 @@ def _selection_options(parser: argparse.ArgumentParser) -> None:
     )
     help_text = "trials of each case, 1 to 100, instead of the config's"
     parser.add_argument("--trials", type=number_up_to(100), metavar="N", help=help_text)
-    add_folder(parser, DEFAULT_OUTPUT)
+    add_folder(parser)
     parser.add_argument("--resume", action="store_true", help="keep the finished trials in DIR, do what is missing")
 
 
@@ -184,14 +184,14 @@ def _selection(args: argparse.Namespace) -> Selection:
 
 
 def _run(world: World, args: argparse.Namespace) -> int:
-    from evalward.commands.config_place import config_file
+    from evalward.commands.config_place import config_file, output_folder
     from evalward.commands.run import RunOptions, run
     from evalward.records.part import Shard
 
     refuse_with_on(args)
     options = RunOptions(
         config=config_file(world.cwd, args.config),
-        output=args.output,
+        output=output_folder(world.cwd, args.output, args.config),
         selection=_selection(args),
         resume=args.resume,
         record=args.record,
@@ -207,12 +207,12 @@ def _run(world: World, args: argparse.Namespace) -> int:
 
 def _check(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.check import check
-    from evalward.commands.config_place import config_file
+    from evalward.commands.config_place import config_file, output_folder
     from evalward.commands.options import CheckOptions
 
     options = CheckOptions(
         config=config_file(world.cwd, args.config),
-        output=args.output,
+        output=output_folder(world.cwd, args.output, args.config),
         selection=_selection(args),
         baseline=args.baseline,
         profile=args.profile,

@@ -77,6 +77,10 @@ class Redaction:
         """Whether one of them is in a JSON text."""
         return any(form in text for form in self._in_json)
 
+    def absent(self, text: str) -> bool:
+        """True where no value of a variable is in a JSON text. False where its escapes are not those that we write."""
+        return not self._in(text) and "\\u" not in text and "\\/" not in text
+
     def value(self, value: Any) -> Any:
         """The JSON value without them, keys of objects included."""
         return _mapped(value, self.text)

@@ -73,7 +73,7 @@ class Taken:
             main(["check", "--target", "oracle", "--output", str(self.output)])
         code = ended.value.code
         told = self.capsys.readouterr()
-        return code if isinstance(code, int) else 0, told.out + told.err
+        return code if isinstance(code, int) else 0, told.err + told.out
 
 
 @pytest.fixture

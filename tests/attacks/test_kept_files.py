@@ -16,6 +16,7 @@ from evalward.keeper.outputs import OutputFolder
 from evalward.records.result import Trial
 from evalward.records.sections import FileText
 from evalward.records.trace import Trace
+from evalward.redaction import REDACTED, Redaction
 from evalward.render.kept import Kept
 from evalward.writing import Folder
 from support.results import result
@@ -150,3 +151,39 @@ def test_files_of_the_base_count_from_a_folder_of_their_own(folder: Path) -> Non
     assert found.files("artifacts/a.1") == [FileText(name="was.txt", text="before")]
     assert found.files("artifacts/b.1") == []
     assert not (folder / "beside/artifacts/b.1").exists()
+
+
+WRITTEN = [
+    lambda text: text,
+    lambda text: text.replace("hunter2-é/x", "hunter2-\\u00e9/x"),
+    lambda text: text.replace("hunter2-é/x", "hunter2-é\\/x"),
+    lambda text: text.replace("hunter2", "\\u0068unter2"),
+]
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+@pytest.mark.parametrize("where", ["message", "category"])
+def test_no_secret_comes_out_of_our_own_folder_however_its_file_spells_it(
+    folder: Path, where: str, written: Callable[[str], str]
+) -> None:
+    """A run in which the value was not known left it there, or a program that writes JSON in its own way."""
+    secret = "hunter2-é/x"
+    told = stored().result.model_copy(update={where: f"it says {secret}."})
+    text = stored().model_copy(update={"result": told}).model_dump_json(by_alias=True)
+    (folder / "trials/a.1.json").write_text(written(text))
+    (folder / "artifacts/a.1/z.md").write_text(secret)
+    redaction = Redaction({"THE_KEY": secret})
+
+    for kept_here in (kept_output, kept_base):
+        output = OutputFolder(Folder(folder))
+        found = kept_here(output, redaction).trial("trials/a.1.json")
+        assert found is not None
+        assert getattr(found.result, where) == f"it says {REDACTED}."
+    assert [file.text for file in kept_output(output, redaction).files("artifacts/a.1")] == ["left", REDACTED]
+
+
+def test_whether_a_secret_is_in_a_text_is_known_only_where_its_escapes_are_ours() -> None:
+    redaction = Redaction({"THE_KEY": 'hunter2"tab\t'})
+    assert redaction.absent('{"a": "b\\n"}')
+    for text in ('"hunter2\\"tab\\t"', '"\\u0061"', '"\\/"'):
+        assert not redaction.absent(text)

@@ -44,8 +44,8 @@ def evalward(repo: Path) -> Call:
 def test_history__append_and_show(evalward: Call, place: list[str]) -> None:
     for day in (1, 2, 3, 3):
         done = evalward("history", "append", "--report", f"r{day}.json", *place, GITHUB_REF_NAME="main")
-        assert (done.returncode, done.stdout) == (0, "")
-    assert "has this report already" in done.stderr
+        assert (done.returncode, done.stderr) == (0, "")
+    assert "has this report already" in done.stdout
     shown = evalward("history", "show", *place, "--metric", "pass_rate")
     assert shown.returncode == 0
     assert f"tools × {TARGET} (3 runs, 2026-01-01 to 2026-01-03)" in shown.stdout
@@ -146,8 +146,8 @@ def appended(evalward: Call, *place: str) -> None:
 def test_page__without_a_configuration(evalward: Call, repo: Path) -> None:
     appended(evalward)
     done = evalward("history", "page", "--output", "site")
-    assert (done.returncode, done.stdout) == (0, "")
-    assert "site/index.html: 3 runs, 0.0" in done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "site/index.html: 3 runs, 0.0" in done.stdout
     found = pages(repo)
     assert "pass_rate in 3 runs: 100.0 % (2026-01-01 (0000000)), last 66.7 %" in drawn(found)
     assert "Protected metrics" in found.all("main")[0].text  # the kind's own rules

@@ -85,11 +85,13 @@ def test_the_confirm_stage__is_the_merging_jobs(repo: Repo) -> None:
 
 
 def test_a_missing_shard__is_no_verdict__and_running_it_again_is_enough(repo: Repo) -> None:
+    assert repo.run("check", "--parts", *ALL).code == 0  # whose verdict may not stay
     shutil.rmtree(repo.root / "part-3")
     gone = repo.run("check", "--parts", "part-1", "part-2", "part-4")
     said = gone.out + gone.err
     assert (gone.code, "could not be judged — there is no part of 1 shard of 4: 3" in said) == (3, True)
     assert not repo.path("judgement.json").exists()
+    assert "could not be judged" in repo.path("comment.md").read_text("utf-8")
     assert repo.run("merge", "part-1", "part-2", "part-4", "--output", "merged/report.json").code == 3
     shard(repo, 3)
     assert repo.run("check", "--parts", *ALL).code == 0
@@ -117,7 +119,7 @@ def test_parts_of_a_selection__are_judged_with_the_same_selection(repo: Repo) ->
     assert repo.run("check", "--case", "t*", "--parts", *ALL).code == 0
 
 
-@pytest.mark.parametrize("words", [["--resume"], ["--failed"]])
+@pytest.mark.parametrize("words", [["--resume"], ["--failed"], ["--plan"]])
 def test_parts_go_with_no_option_that_runs_a_part(repo: Repo, words: list[str]) -> None:
     refused = repo.run("check", *words, "--parts", *ALL)
     assert (refused.code, "--parts" in refused.err) == (2, True)
@@ -135,3 +137,39 @@ def test_a_part_names_only_files_of_its_own(repo: Repo, path: str) -> None:
     refused = repo.run("check", "--parts", *ALL)
     assert refused.code == 2, refused.err
     assert "secret" not in "".join(each.read_text("utf-8") for each in repo.root.glob("evalward-out/**/*.json"))
+
+
+@pytest.mark.parametrize(
+    "words", [("check", "--parts", *ALL, "--output", "part-1"), ("merge", *ALL, "--output", "part-1/report.json")]
+)
+def test_a_part_is_no_output_folder(repo: Repo, words: tuple[str, ...]) -> None:
+    before = sorted(path.name for path in (repo.root / "part-1").rglob("*"))
+    refused = repo.run(*words)
+    assert (refused.code, "part-1: the output folder would replace the part part-1" in refused.err) == (2, True)
+    assert sorted(path.name for path in (repo.root / "part-1").rglob("*")) == before
+
+
+def test_a_folder_of_parts__stands_for_them(repo: Repo) -> None:
+    (repo.root / "parts").mkdir()
+    for name in ALL:
+        (repo.root / name).rename(repo.root / "parts" / name)
+    assert repo.run("check", "--parts", "parts").code == 0
+
+
+def test_a_shard_without_a_case__has_done_all_that_it_had_to(repo: Repo) -> None:
+    done = repo.run("run", "--case", "one", "--shard", "3/3", "--output", "empty")
+    assert (done.code, [run["cases"] for run in repo.report("empty")["runs"]]) == (0, [[], []])
+
+
+def test_suites_that_no_shard_measures__are_named_by_merge(repo: Repo) -> None:
+    config = json.loads((repo.root / "evalward.yml").read_text("utf-8"))
+    config["suites"].append({"name": "bot", "kind": "external", "results": "rows.jsonl"})
+    (repo.root / "evalward.yml").write_text(json.dumps(config), "utf-8")
+    (repo.root / "rows.jsonl").write_text(json.dumps({"case": "a", "status": "passed"}) + "\n", "utf-8")
+    for number in (1, 2):
+        assert repo.run("run", "--shard", f"{number}/2", "--output", f"half-{number}").code == 0
+    merged = repo.run("merge", "half-1", "half-2", "--output", "merged/report.json")
+    assert "no shard measured bot: `evalward check --parts` does" in merged.err
+    assert repo.report("merged")["partial"]["suites"] == ["live"]
+    assert repo.run("check", "--parts", "half-1", "half-2").code == 0
+    assert [run["suite"] for run in repo.report()["runs"]] == ["live", "live", "bot"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -69,6 +70,17 @@ def test_machine_formats_are_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert said(tmp_path, "run -q", monkeypatch)[0] == 0
     code, out, err = said(tmp_path, "compare -q --format json", monkeypatch)
     assert (code, json.loads(out)["verdict"]["outcome"], err) == (0, "pass", "")
+
+
+def test_from_a_folder_below_results_lie_next_to_the_config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_suite(tmp_path, [task()])
+    below = tmp_path / "below"
+    below.mkdir()
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    assert said(below, "run -q", monkeypatch)[0] == 0
+    assert not list(below.iterdir())
+    assert said(below, "compare -q", monkeypatch)[0] == 0
+    assert (tmp_path / "evalward-out" / "report.json").is_file()
 
 
 def test_a_mistake_is_still_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalward.commands.downloading import download_command, report_name
@@ -17,7 +18,7 @@ from evalward.records.report import REPORT_FILE, Report
 from evalward.records.verdict import Judgement, Outcome, Verdict
 from evalward.render.context import Accepting
 from evalward.render.names import quoted
-from evalward.render.sentences import headline
+from evalward.render.sentences import headline, remedy
 
 if TYPE_CHECKING:
     from evalward.github.event import EventPlan
@@ -29,17 +30,18 @@ WORKFLOW = "baseline-accept.yml"
 def at_hand(update: UpdateCommand, file: str, report: Report, judging: Criteria, judgement: Judgement) -> Accepting:
     """For whoever ran the check: the report is here. `file` is the baseline to commit."""
     verdict = judgement.verdict
-    if verdict.outcome is Outcome.ERROR:
+    if verdict.outcome is Outcome.ERROR or _nothing_new(report):
         return Accepting()
     command = update.text(verdict)
     commit = f"Commit {quoted(file)} with the change."
     if verdict.outcome is Outcome.PASS:
         return Accepting(f"This makes these results the baseline. {commit}", command)
-    then, possible = prospect(report, judging, judgement.comparison)
-    if not possible:
-        return Accepting(then)
+    then = prospect(report, judging, judgement.comparison)
+    if not then.possible:
+        return Accepting(then.says)
     own = f" Write your own reason for {quoted(REASON)}." if verdict.outcome is Outcome.FAIL else ""
-    return Accepting(f"This makes these results the baseline.{own} {commit} The check then says: {then}", command)
+    text = f"This makes these results the baseline.{own} {commit} The check then says: {then.says}"
+    return Accepting(text, command, first=then.helps)
 
 
 def in_ci(
@@ -53,27 +55,33 @@ def in_ci(
 ) -> Accepting:
     """For a workflow's run, whose report is in an artifact."""
     verdict = judgement.verdict
-    if verdict.outcome is Outcome.ERROR:
+    if verdict.outcome is Outcome.ERROR or _nothing_new(report):
         return Accepting()
     command = downloaded(settings, runner, verdict)
     if verdict.outcome is Outcome.PASS or plan.pull_number is None:
         return Accepting("This makes these results the baseline; commit it.", command)
-    then, possible = prospect(report, judging, judgement.comparison)
-    if not possible:
-        return Accepting(then)
+    then = prospect(report, judging, judgement.comparison)
+    if not then.possible:
+        return Accepting(then.says)
     if plan.fork:
         return Accepting(
             "Only a branch of this repository can be accepted: push this one to it, and open the pull request from "
-            f"there. By hand, this makes these results the baseline; the check then says: {then}",
+            f"there. By hand, this makes these results the baseline; the check then says: {then.says}",
             command,
+            first=then.helps,
         )
-    after = _after(settings.status_against(plan.base_ref), then)
+    after = _after(settings.status_against(plan.base_ref), then.says)
     text = (
         f"A maintainer writes that as a comment, with a reason of their own; the workflow `{WORKFLOW}` answers it. "
         "It commits the baseline of this report to the branch, with every trial that was made and who accepted it. "
         f"{after} Later runs on this pull request are compared with what was accepted."
     )
-    return Accepting(text, command, f"{COMMAND} {REASON}")
+    return Accepting(text, command, f"{COMMAND} {REASON}", then.helps)
+
+
+def _nothing_new(report: Report) -> bool:
+    """Whether the baseline's trials stand for every run: there is nothing that could become the baseline."""
+    return bool(report.runs) and all(run.unchanged is not None for run in report.runs)
 
 
 def of_fork(settings: ActionInputs, runner: RunnerEnvironment, verdict: Verdict) -> Accepting:
@@ -93,16 +101,27 @@ def _after(status: str, then: str) -> str:
     return f"Close and reopen the pull request to start the check on that commit. It says: {then}"
 
 
-def prospect(report: Report, judging: Criteria, comparison: Comparison) -> tuple[str, bool]:
-    """What the verdict is once the report is accepted; or why it can't be, and `False`."""
+@dataclass(frozen=True)
+class Prospect:
+    """What the check `says` once a report is accepted, or why it can't be. `helps`: what does, where that does not."""
+
+    says: str
+    possible: bool = True
+    helps: str = ""
+
+
+def prospect(report: Report, judging: Criteria, comparison: Comparison) -> Prospect:
+    """What comes of accepting a report."""
     try:
         kept = kept_baseline(NamedReport(report, REPORT_FILE), judging.baseline, judging.policy, comparison)
     except InputError as error:
-        return f"This report can't be accepted: {error.problems[0]}", False
+        return Prospect(f"This report can't be accepted: {error.problems[0]}", possible=False)
     verdict = kept.verdict
     if verdict.outcome is Outcome.PASS:
-        return "passed.", True
-    return f"{verdict.outcome}, {headline(verdict).rstrip('.')}.", True
+        return Prospect("passed.")
+    advice = remedy(verdict.reasons[0]) if verdict.reasons else ""
+    helps = f"A new baseline alone does not make this pass. {advice}".rstrip()
+    return Prospect(f"{verdict.outcome}, {headline(verdict).rstrip('.')}.", helps=helps)
 
 
 def downloaded(settings: ActionInputs, runner: RunnerEnvironment, verdict: Verdict) -> str:

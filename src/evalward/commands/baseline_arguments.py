@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalward.commands.ci_arguments import AddCommand, Commands, add_baseline_commit
-from evalward.commands.shared_arguments import add_config, add_output_file, add_profile
+from evalward.commands.shared_arguments import LAST_REPORT, add_config, add_output_file, add_profile
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
 
 
-def add_baseline(commands: Commands[argparse.ArgumentParser], command: AddCommand, report: Path) -> None:
-    """`evalward baseline` with its actions. `report` is where the last run's is looked for."""
+def add_baseline(commands: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
+    """`evalward baseline` with its actions."""
     parser = commands.add_parser("baseline", help="make, show or compare the committed baseline")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
-    _add_update(actions, command, report)
+    _add_update(actions, command)
     _options(command(actions, "show", "show what the baseline holds", _show))
     _add_diff(actions, command)
     add_baseline_commit(actions, command)
@@ -36,16 +36,15 @@ def _add_diff(actions: Commands[argparse.ArgumentParser], command: AddCommand) -
     add_output_file(differ)
 
 
-def _add_update(actions: Commands[argparse.ArgumentParser], command: AddCommand, report: Path) -> None:
+def _add_update(actions: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
     action = command(actions, "update", "make the baseline from a report", _update)
     _options(action)
-    action.set_defaults(usual_report=report)
     action.add_argument(
         "--report",
         type=Path,
         action="append",
         metavar="REPORT",
-        help=f"a report or its folder; several are pooled; default: {report}",
+        help=f"a report or its folder; several are pooled; {LAST_REPORT}",
     )
     how = action.add_mutually_exclusive_group()
     how.add_argument(
@@ -71,10 +70,10 @@ def _options(action: argparse.ArgumentParser) -> None:
 
 def _update(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.baseline import UpdateOptions, baseline_path, update, update_policy
-    from evalward.commands.config_place import config_file
+    from evalward.commands.config_place import config_file, usual_report
     from evalward.commands.files import report_in
 
-    first, *also = [report_in(world.cwd, file) for file in args.report or [args.usual_report]]
+    first, *also = [report_in(world.cwd, file) for file in args.report or [usual_report(world.cwd, None, args.config)]]
     config = config_file(world.cwd, args.config)
     options = UpdateOptions(
         also=tuple(also),

@@ -20,7 +20,7 @@ from evalward.commands.ending import (
 from evalward.commands.failed import failed_in, only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
 from evalward.commands.options import CheckOptions
-from evalward.commands.parts import here, keep_trials, read_parts, refuse_others
+from evalward.commands.parts import here, keep_trials, read_parts, refuse_others, refuse_output, spread
 from evalward.commands.pipeline import Criteria, policy_of
 from evalward.commands.planning import PlanBasis, PlanRequest, announcing, show_plan
 from evalward.commands.spelling import UpdateCommand, check_again, check_failed, shown_by
@@ -37,7 +37,8 @@ from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN, Report
 from evalward.records.verdict import EXIT_UNJUDGED, Judgement
 from evalward.render.context import Accepting, Closing, PageContext
-from evalward.render.outputs import Display, ShownJudgement, text_of
+from evalward.render.outputs import COMMENT_FILE, Display, ShownJudgement, text_of
+from evalward.render.problems import problems_markdown
 from evalward.wire.messages import BaseSide, MeasureOrder
 
 
@@ -89,6 +90,8 @@ class _CheckOrdered:
 
 def check(world: World, options: CheckOptions) -> int:
     """The verdict's exit code; of a plan alone 0."""
+    if options.parts and (options.resume or options.failed or options.plan is not None):
+        raise wrong("--parts", "the trials are those of the parts", "Leave out --resume, --failed and --plan.")
     with runner_of(world) as runner:
         if options.plan is not None:
             asked = _ordered(world, runner, options)
@@ -135,8 +138,6 @@ def _display(found: CheckRun, written: Sequence[str]) -> Display:
 
 def checked(world: World, runner: RunnerSession, options: CheckOptions) -> CheckRun:
     """Have the runner measure, and judge what it measured. Raises `InputError`."""
-    if options.parts and (options.resume or options.failed):
-        raise wrong("--parts", "the trials are those of the parts", "Leave out --resume and --failed.")
     asked = _ordered(world, runner, options)
     world, options, loaded, judging = asked.world, asked.options, asked.loaded, asked.judging
     services = services_of(
@@ -167,7 +168,13 @@ def _with_parts(asked: _CheckOrdered, runner: RunnerSession, services: Services)
     world, folders = asked.world, asked.options.parts
     if not folders:
         return asked.order
-    parts = read_parts(runner, folders, here(world))
+    folders = spread(folders, world.cwd)
+    refuse_output(folders, asked.options.output, world.cwd)
+    try:
+        parts = read_parts(runner, folders, here(world))
+    except IncompleteError as error:  # what an earlier check left in the output folder is not this one's verdict
+        services.output.write(COMMENT_FILE, problems_markdown(f"could not be judged: {error}", ()))
+        raise
     refuse_others(parts, asked.loaded, asked.tree.head())
     for note in parts.notes:
         world.say(f"warning: {note}")

@@ -70,7 +70,7 @@ def add_release(commands: Commands[argparse.ArgumentParser], command: AddCommand
     add_profile(parser, "the one of the branch")
     parser.add_argument("--tag", metavar="TAG", help="the release to compare with; default: the highest version")
     parser.add_argument("--fail-on", choices=FAIL_ON, help="which verdicts make the exit code 1")
-    add_folder(parser, Path("evalward-out"))
+    add_folder(parser)
     add_quiet(parser)
 
 
@@ -109,14 +109,14 @@ def _accept(world: World, args: argparse.Namespace) -> int:
 
 
 def _release(world: World, args: argparse.Namespace) -> int:
-    from evalward.commands.config_place import config_file
+    from evalward.commands.config_place import config_file, output_folder
     from evalward.commands.files import report_in
     from evalward.commands.release import ReleaseOptions, release
 
     options = ReleaseOptions(
         report=report_in(world.cwd, args.report),
         config=config_file(world.cwd, args.config),
-        output=args.output,
+        output=output_folder(world.cwd, args.output, args.config),
         branch=args.branch,
         profile=args.profile,
         tag=args.tag,

@@ -6,6 +6,8 @@ import os
 from pathlib import Path
 
 CONFIG_NAMES = ("evalward.yml", "evalward.yaml")
+OUTPUT = "evalward-out"
+REPORT = "report.json"  # as in records.report, which is too slow to load for --help
 
 
 def find_config(cwd: Path) -> Path | None:
@@ -26,6 +28,23 @@ def find_config(cwd: Path) -> Path | None:
 def config_file(cwd: Path, named: Path | None) -> Path:
     """The file that was named, else the nearest one, else the usual name, where its reader will miss it."""
     return named or find_config(cwd) or Path(CONFIG_NAMES[0])
+
+
+def output_folder(cwd: Path, named: Path | None, config: Path | None = None) -> Path:
+    """Where results go, by its path from `cwd`: the folder that was named, else the usual one next to the config that
+    is found. Where the `config` was named, it is the usual one in `cwd`.
+
+    Raises `InputError` where a folder has two configs.
+    """
+    if named is not None:
+        return named
+    found = find_config(cwd) if config is None else None
+    return (found.parent if found else Path()) / OUTPUT
+
+
+def usual_report(cwd: Path, named: Path | None, config: Path | None = None) -> Path:
+    """The report that was named, else the one in the folder where results go."""
+    return named if named is not None else output_folder(cwd, None, config) / REPORT
 
 
 def _folders(cwd: Path) -> list[Path]:

@@ -72,15 +72,15 @@ def sources_of(
     """What a page shows beyond a judgement or a report: `output` is the folder with the trials, open, or
     by its path; what is in `redaction` stands in none of it.
     """
-    if isinstance(output, Path):
-        found = sources_in(output, report, baseline)
-    elif output is None:
-        found = Sources(report, baseline, kinds=kinds_of(report))
-    else:
-        found = Sources(report, baseline, kept_output(output), kept_base(output), kinds_of(report))
+    clean = redaction.record(report)
+    if isinstance(output, OutputFolder):
+        kept, before = kept_output(output, redaction), kept_base(output, redaction)
+        return Sources(clean, baseline, kept, before, kinds_of(report))
+    if output is None:
+        return Sources(clean, baseline, kinds=kinds_of(report))
+    found = sources_in(output, clean, baseline)
     return replace(
         found,
-        report=redaction.record(report),
         kept=WithoutSecrets(found.kept, redaction),
         kept_before=WithoutSecrets(found.kept_before, redaction),
     )

@@ -70,7 +70,7 @@ def import_files(world: World, form: str, files: Sequence[Path], output: Path, s
     for warning in report.warnings:
         world.say(f"warning: {warning}")
     trials = sum(len(run.cases) for run in runs)
-    world.say(
+    world.show(
         f"{output}: {plural(len(runs), 'run')}, {plural(trials, 'trial')}"
         + (f"; cases in {CASES_FILE}" if cases else "")
     )
@@ -85,7 +85,7 @@ def _import_foreign(world: World, files: Sequence[Path], output: Path, options: 
     for warning in report.warnings:
         world.say(f"warning: {warning}")
     trials = sum(len(run.cases) for run in report.runs)
-    world.say(f"{output}: {plural(len(report.runs), 'run')}, {plural(trials, 'trial')}")
+    world.show(f"{output}: {plural(len(report.runs), 'run')}, {plural(trials, 'trial')}")
     return EXIT_OK
 
 
@@ -145,7 +145,7 @@ def export_file(
     run = _chosen(report, suite, target, report_file)
     trials = list(_trials(run, report_file.parent))
     write_text(output, exporter_named(form)(report, run, trials), world.redaction)
-    world.say(f"{output}: {run.name}, {plural(len(trials), 'trial')}")
+    world.show(f"{output}: {run.name}, {plural(len(trials), 'trial')}")
     return EXIT_OK
 
 

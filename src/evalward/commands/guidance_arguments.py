@@ -39,7 +39,7 @@ def add_guidance(
 def _guidance(world: World, args: argparse.Namespace) -> int:
     from pathlib import Path
 
-    from evalward.commands.config_place import config_file
+    from evalward.commands.config_place import config_file, output_folder
     from evalward.commands.files import report_in
     from evalward.commands.guidance import GuidanceOptions, compare_reports, guidance
     from evalward.engine.selection import Selection
@@ -51,7 +51,7 @@ def _guidance(world: World, args: argparse.Namespace) -> int:
         return compare_reports(world, [report_in(world.cwd, Path(name)) for name in args.reports], args.format, None)
     options = GuidanceOptions(
         config=config_file(world.cwd, args.config),
-        output=args.output,
+        output=output_folder(world.cwd, args.output, args.config),
         selection=Selection(tuple(args.suite), tuple(args.target), tuple(args.case), args.trials),
         against=args.against,
         resume=args.resume,

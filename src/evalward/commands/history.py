@@ -78,11 +78,11 @@ def append(world: World, where: Where, report_file: Path, judgement_file: Path |
         world.say(f"warning: {warning}")
     added = [entry for entry in after.entries if entry.report == new[0].report]
     if any(entry.report == new[0].report for entry in before.entries):
-        world.say(f"{where}: has this report already")
+        world.show(f"{where}: has this report already")
         return EXIT_OK
     dropped = len(before.entries) + len(added) - len(after.entries)
     more = f", the {dropped} oldest dropped" if dropped else ""
-    world.say(f"{where}: {len(added)} added, {len(after.entries)} in all{more}")
+    world.show(f"{where}: {len(added)} added, {len(after.entries)} in all{more}")
     return EXIT_OK
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalward.commands.ci_arguments import AddCommand, Commands
-from evalward.commands.shared_arguments import add_config, add_output_file, add_patterns, add_profile
+from evalward.commands.shared_arguments import LAST_REPORT, add_config, add_output_file, add_patterns, add_profile
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -20,13 +20,11 @@ def add_history(commands: Commands[argparse.ArgumentParser], command: AddCommand
     parser = commands.add_parser("history", help="keep what was measured, show trends and flaky cases")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
     append = command(actions, "append", "add a line for each run of a report", _history_append)
-    report = Path("evalward-out/report.json")
     append.add_argument(
         "--report",
         type=Path,
-        default=report,
         metavar="REPORT",
-        help=f"a report, or the folder that it is in; default: {report}",
+        help=f"a report, or the folder that it is in; {LAST_REPORT}",
     )
     append.add_argument(
         "--judgement",
@@ -64,10 +62,11 @@ def _add_page(page: argparse.ArgumentParser, level: str) -> None:
 
 
 def _history_append(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.config_place import usual_report
     from evalward.commands.files import report_in
     from evalward.commands.history import Where, append
 
-    report = report_in(world.cwd, args.report)
+    report = report_in(world.cwd, usual_report(world.cwd, args.report))
     return append(world, Where(args.folder, args.branch), report, args.judgement, args.ref)
 
 

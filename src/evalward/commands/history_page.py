@@ -70,7 +70,7 @@ def page(world: World, options: HistoryPageOptions) -> int:
         world.say(f"warning: {warning}")
     path = options.output / HISTORY_PAGE
     write_text(world.cwd / path, made.text, world.redaction)
-    world.say(f"{path}: {made.said}")
+    world.show(f"{path}: {made.said}")
     return EXIT_OK
 
 

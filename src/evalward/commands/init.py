@@ -9,7 +9,7 @@ from evalward.commands.world import World
 from evalward.config.surroundings import KEYS
 from evalward.edge import set_variables
 from evalward.opening import beginning_inside, files_near
-from evalward.records.problem import InputError
+from evalward.records.problem import InputError, unwritable
 from evalward.records.verdict import EXIT_OK
 from evalward.render.escape import plain
 from evalward.render.numbers import plural
@@ -179,6 +179,8 @@ def _written(world: World, folder: Folder, file: NewFile) -> bool:
     except InputError as error:
         world.show(f"left      {file.path}: {plain(str(error.problems[0]))}")
         return False
+    except OSError as error:
+        raise unwritable(file.path, error, "Run `evalward init` in a folder that you can write to.") from error
     world.show(f"written   {file.path}")
     return True
 

@@ -8,25 +8,29 @@ from itertools import islice
 from evalward.commands.kept import MOST_ENTRIES, MOST_FILES, MOST_OF_A_FILE, text_of
 from evalward.keeper.outputs import BESIDE, OutputFolder
 from evalward.records.problem import InputError
-from evalward.records.reading import parse_record
+from evalward.records.reading import parse_own_record
 from evalward.records.result import Trial
 from evalward.records.sections import FileText
+from evalward.redaction import NOTHING, Redaction
 from evalward.writing import MOST_READ, Folder
 
 
 class KeptOutput:
     """An open output folder. No link is followed; what is too large, or isn't what it should be, isn't there.
 
-    `shelf` is the folder in it that paths of artifacts count from, empty for itself.
+    `shelf` is the folder in it that paths of artifacts count from, empty for itself. What is in `redaction` stands in
+    nothing that comes from here.
     """
 
-    def __init__(self, folder: Folder, shelf: str = "") -> None:
-        self._folder, self._shelf = folder, shelf
+    def __init__(self, folder: Folder, shelf: str = "", redaction: Redaction = NOTHING) -> None:
+        self._folder, self._shelf, self._redaction = folder, shelf, redaction
 
     def trial(self, path: str) -> Trial | None:
         """The trial in a file, of at most 64 MiB."""
         try:
-            return parse_record(self._folder.read(path), path, Trial, "a trial", "")
+            data = self._folder.read(path)
+            found = parse_own_record(data, path, Trial, "a trial", "")
+            return found if self._redaction.absent(data.decode()) else self._redaction.record(found)
         except (InputError, OSError, RecursionError, ValueError):
             return None
 
@@ -40,7 +44,7 @@ class KeptOutput:
             return []
         names = sorted(entry.path for entry in entries if not entry.is_folder and not entry.strange)
         read = (_file(inside, name) for name in names[:MOST_FILES])
-        return [file for file in read if file is not None]
+        return [self._redaction.record(file) for file in read if file is not None]
 
 
 def _file(inside: Folder, name: str) -> FileText | None:
@@ -52,11 +56,11 @@ def _file(inside: Folder, name: str) -> FileText | None:
     return FileText(name=name, text=text_of(data[:MOST_OF_A_FILE], cut=bool(cut)), cut=cut)
 
 
-def kept_output(output: OutputFolder) -> KeptOutput:
+def kept_output(output: OutputFolder, redaction: Redaction = NOTHING) -> KeptOutput:
     """The trials that were measured into it."""
-    return KeptOutput(output.folder)
+    return KeptOutput(output.folder, redaction=redaction)
 
 
-def kept_base(output: OutputFolder) -> KeptOutput:
+def kept_base(output: OutputFolder, redaction: Redaction = NOTHING) -> KeptOutput:
     """The base commit's trials that were measured beside them."""
-    return KeptOutput(output.folder, BESIDE)
+    return KeptOutput(output.folder, BESIDE, redaction)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evalward.commands.measuring import runner_of
-from evalward.commands.parts import here, keep_trials, read_parts
+from evalward.commands.parts import here, keep_trials, read_parts, refuse_output, spread
 from evalward.commands.world import World
-from evalward.engine.parts import IncompleteError
+from evalward.engine.parts import IncompleteError, MergedParts
 from evalward.keeper.outputs import OutputFolder
 from evalward.records.base import json_text
 from evalward.records.problem import wrong
-from evalward.records.report import REPORT_FILE
+from evalward.records.report import REPORT_FILE, Partial, Report
 from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
 from evalward.render.numbers import plural
 
@@ -22,6 +22,8 @@ def merge(world: World, parts: Sequence[Path], output: Path) -> int:
     """Exit code 0, or 3 where shards are missing or broke off. Raises `InputError`."""
     if output.name != REPORT_FILE:
         raise wrong(str(output), f"the file must be called {REPORT_FILE}", f"Name it {output.parent / REPORT_FILE}.")
+    parts = spread(parts, world.cwd)
+    refuse_output(parts, output.parent, world.cwd)
     with runner_of(world) as runner:
         try:
             found = read_parts(runner, parts, here(world))
@@ -33,9 +35,20 @@ def merge(world: World, parts: Sequence[Path], output: Path) -> int:
     )
     folder.clear()
     keep_trials(found, folder, world.cwd)
-    folder.write(REPORT_FILE, json_text(found.report))
+    folder.write(REPORT_FILE, json_text(_partial(found)))
+    if found.left:
+        world.say(f"warning: no shard measured {', '.join(found.left)}: `evalward check --parts` does")
     for note in found.notes:
         world.say(f"warning: {note}")
     trials = sum(len(run.cases) for run in found.report.runs)
-    world.say(f"{plural(len(parts), 'part')}, {plural(trials, 'trial')}: {output}")
+    world.show(f"{plural(len(parts), 'part')}, {plural(trials, 'trial')}: {output}")
     return EXIT_OK
+
+
+def _partial(found: MergedParts) -> Report:
+    """The report; one that lacks suites is compared in the others only."""
+    report = found.report
+    if not found.left or report.partial is not None:
+        return report
+    suites = list(dict.fromkeys(run.suite for run in report.runs))
+    return report.model_copy(update={"partial": Partial(suites=suites)})

@@ -33,6 +33,7 @@ from evalward.writing import Folder
 
 MOST_TRIAL = 64 << 20  # bytes of a trial's file
 _DIGITS = 9
+_ELSEWHERE = "Name another folder with --output."
 _WHOLE = "Keep the whole output folder of a shard as its part."
 _SAME = "Check out the measured commit and judge there."
 
@@ -126,6 +127,24 @@ def refuse_others(found: MergedParts, loaded: LoadedConfig, commit: str | None, 
         raise wrong(option, f"the parts are of commit {made.commit[:7]}, and this is {commit[:7]}", _SAME)
     if made.config_sha256 != loaded.sha256:
         raise wrong(option, f"the parts were measured with another {loaded.file}", _SAME)
+
+
+def refuse_output(folders: Sequence[Path], output: Path, cwd: Path) -> None:
+    """Raises `InputError` for an output folder that is a part, or lies in one: what it holds would be cleared."""
+    place = Path(os.path.realpath(cwd / output))
+    for folder in folders:
+        part = Path(os.path.realpath(cwd / folder))
+        if place == part or part in place.parents:
+            raise wrong(str(output), f"the output folder would replace the part {folder}", _ELSEWHERE)
+
+
+def spread(folders: Sequence[Path], cwd: Path) -> list[Path]:
+    """The folders of the parts; one that has no report of its own stands for the folders in it."""
+    found: list[Path] = []
+    for folder in folders:
+        own = Folder(folder, cwd)
+        found += [folder] if own.has(REPORT_FILE) else folders_in(folder, cwd) or [folder]
+    return found
 
 
 def keep_trials(found: MergedParts, output: OutputFolder, cwd: Path) -> None:

@@ -14,6 +14,7 @@ from evalward.decide.history import trend
 from evalward.decide.samples import Samples, gather
 from evalward.decide.standing import with_flaky
 from evalward.decide.succession import Aligned, align
+from evalward.decide.unchanged import with_standing_trials
 from evalward.decide.verdict import reach_verdict
 from evalward.decide.with_base import compared_with, with_unmeasured_base
 from evalward.decide.worst import with_worst_case, worst_case
@@ -68,7 +69,8 @@ class Criteria:
         refuse_part(report)
         if not self._last or self._last[0].aligned.report is not report:
             kinds = kinds_of(report)
-            aligned = align(report, compared_with(report, self.baseline, self.policy.with_base, kinds))
+            against = compared_with(report, self.baseline, self.policy.with_base, kinds)
+            aligned = align(with_standing_trials(report, against), against)
             self._last[:] = [self.of(aligned)]
         return self._last[0]
 
@@ -84,7 +86,9 @@ class Criteria:
         compared, defaults = self.compared(report), default_rules(report)
         confirmed = any(run.confirmation or run.confirm_note is not None for run in report.runs)
         again = [] if confirmed else to_confirm(compared.comparison, self.policy, defaults)
-        return again or to_settle(compared.comparison, compared.samples, self.policy, defaults)
+        again = again or to_settle(compared.comparison, compared.samples, self.policy, defaults)
+        unchanged = {(run.suite, run.target) for run in report.runs if run.unchanged is not None}
+        return [retry for retry in again if (retry.suite, retry.target) not in unchanged]
 
     def decide(self, report: Report, history: Sequence[HistoryEntry] = (), anchor: Anchor | None = None) -> Judgement:
         """Compare and decide. `history` names what is flaky and shows trends; it decides nothing by itself. Against an

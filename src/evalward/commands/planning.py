@@ -27,7 +27,7 @@ from evalward.records.verdict import EXIT_OK
 from evalward.registry import KINDS, has
 from evalward.wire.messages import MeasureOrder
 
-SERVED = ("planned", "find", "say", "close")
+SERVED = ("planned", "unchanged", "find", "say", "close")
 """What a runner may ask for that only plans: nothing that is spent, started or written."""
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evalward.commands.ci_arguments import AddCommand, Commands
 from evalward.commands.exchange_arguments import OR_FOREIGN, add_score_option
 from evalward.commands.shared_arguments import (
+    LAST_REPORT,
     VERBOSE,
     VERBOSE_CHECK,
     add_config,
@@ -23,11 +24,11 @@ if TYPE_CHECKING:
     from evalward.commands.world import World
 
 
-def add_compare(commands: Commands[argparse.ArgumentParser], command: AddCommand, report: Path) -> None:
-    """`evalward compare`. `report` is where the last run's is looked for."""
+def add_compare(commands: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
+    """`evalward compare`."""
     parser = command(commands, "compare", "judge a report as `check` does; the verdict sets the exit code", _compare)
-    help_text = f"a report or the folder that it is in, {OR_FOREIGN}; default: {report}"
-    parser.add_argument("--report", type=Path, default=report, metavar="REPORT", help=help_text)
+    help_text = f"a report or the folder that it is in, {OR_FOREIGN}; {LAST_REPORT}"
+    parser.add_argument("--report", type=Path, metavar="REPORT", help=help_text)
     parser.add_argument("--baseline", type=Path, metavar="BASELINE", help=f"{OR_FOREIGN}; default: the config's")
     add_score_option(parser)
     add_config(parser, alias="--policy", what="config with the rules; without one, each kind's own")
@@ -67,12 +68,12 @@ def add_schema(commands: Commands[argparse.ArgumentParser], command: AddCommand)
 
 def _compare(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.compare import compare_files
-    from evalward.commands.config_place import find_config
+    from evalward.commands.config_place import find_config, usual_report
     from evalward.commands.files import result_in
     from evalward.commands.options import CompareOptions
 
     options = CompareOptions(
-        report=result_in(world.cwd, args.report),
+        report=result_in(world.cwd, usual_report(world.cwd, args.report, args.config)),
         baseline=args.baseline,
         config=args.config or find_config(world.cwd),
         profile=args.profile,

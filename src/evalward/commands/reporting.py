@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from evalward.commands.base_files import base_of_pull, guidance_wanted
@@ -15,16 +16,21 @@ from evalward.commands.pipeline import Criteria
 from evalward.commands.planning import PlanBasis, announcing
 from evalward.commands.surfaces import Surfaces
 from evalward.config import LoadedConfig
+from evalward.decide.unchanged import RunName, StandingLimit, unchanged_runs
 from evalward.edge import harmless
 from evalward.engine.selection import Selection
 from evalward.git import GitTree
 from evalward.github.event import EventPlan
 from evalward.github.sides import BaseAndHead
+from evalward.github.unchanged import change_at_hand, max_age_days, may_stand
 from evalward.keeper.outputs import OutputFolder
 from evalward.keeper.services import Services
 from evalward.keeper.session import RunnerSession
+from evalward.records.base import why_of
+from evalward.records.outline import PlanOutline
 from evalward.records.problem import InputError
 from evalward.records.report import Report, digest_of
+from evalward.records.unchanged import Unchanged
 from evalward.wire.messages import HeadConfig, MeasureOrder
 
 
@@ -96,6 +102,7 @@ def new_report(work: ReportingJob, judging: Criteria) -> tuple[Report, str]:
         guidance=guidance_wanted(work.plan, sides),
         base=side.model_copy(update={"suites": sides.judging.policy.with_base}),
         withheld=dict(work.withheld),
+        ask_unchanged=may_stand(surfaces.settings, work.plan, sides),
         confirms=judging.confirms and surfaces.settings.shard is None and surfaces.settings.parts is None,
     )
     loaded, order = _in_parts(work, order)
@@ -110,6 +117,7 @@ def new_report(work: ReportingJob, judging: Criteria) -> tuple[Report, str]:
         base,
         work.folder,
         work.withheld,
+        unchanged=partial(_unchanged, work),
         planned=announcing(world, PlanBasis(loaded, judging.baseline, judging.policy, confirms=order.confirms)),
         confirms=order.confirms,
     )
@@ -118,6 +126,18 @@ def new_report(work: ReportingJob, judging: Criteria) -> tuple[Report, str]:
     if services.unwritten is not None:
         raise services.unwritten
     return report, services.digest
+
+
+def _unchanged(work: ReportingJob, outline: PlanOutline) -> Mapping[RunName, Unchanged]:
+    """The runs for which the base's baseline stands, by the base's word alone; where that can't be decided, none."""
+    surfaces, sides = work.surfaces, work.sides
+    try:
+        change = change_at_hand(surfaces.settings, work.plan, sides, work.tree)
+        limit = StandingLimit(surfaces.world.now(), max_age_days(sides))
+        return unchanged_runs(outline, sides.judging.baseline, change, limit)
+    except Exception as error:  # whatever it is, to measure is right
+        surfaces.warn(f"Which suites the change can't have touched is not known, so all are measured: {why_of(error)}")
+        return {}
 
 
 def _in_parts(work: ReportingJob, order: MeasureOrder) -> tuple[LoadedConfig, MeasureOrder]:

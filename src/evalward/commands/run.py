@@ -125,8 +125,13 @@ def run(world: World, options: RunOptions) -> int:
         for path in record(report, services.output, recordings, world.redaction):
             if not world.quiet:
                 world.show(f"Recorded: {path}")
-    valid = any(result.valid for run in report.runs for result in run.cases)
+    valid = any(result.valid for run in report.runs for result in run.cases) or _empty_shard(report)
     return EXIT_OK if valid and not report.interrupted else EXIT_UNJUDGED
+
+
+def _empty_shard(report: Report) -> bool:
+    """True where there are more shards than cases, and this one has none: it has done all that it had to."""
+    return report.part is not None and not any(run.planned or run.not_measured for run in report.runs)
 
 
 def _written(world: World, shown: ShownReports, services: Services) -> list[str]:

@@ -38,9 +38,17 @@ def add_quiet(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="print one line, the verdict, and no progress")
 
 
-def add_folder(parser: argparse.ArgumentParser, default: Path, what: str = "folder for the results") -> None:
-    """`--output` where a folder is meant, also under the name that it has in the action."""
-    help_text = f"{what}; default: {default}"
+LAST_REPORT = "default: evalward-out/report.json, next to the config"
+"""Where the last run's report is looked for: see `config_place.usual_report`."""
+
+
+def add_folder(
+    parser: argparse.ArgumentParser, default: Path | None = None, what: str = "folder for the results"
+) -> None:
+    """`--output` where a folder is meant, also under the name that it has in the action. Without `default`:
+    `config_place.output_folder`.
+    """
+    help_text = f"{what}; default: {default or 'evalward-out, next to the config'}"
     parser.add_argument("--output", "--output-dir", type=Path, default=default, metavar="DIR", help=help_text)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evalward.commands.ci_arguments import AddCommand, Commands
 from evalward.commands.parsing import number_up_to
-from evalward.commands.shared_arguments import add_patterns
+from evalward.commands.shared_arguments import LAST_REPORT, add_patterns
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 _FROM_CONFIG = Path()  # what --baseline without a file stands for
 
 
-def add_show(commands: Commands[argparse.ArgumentParser], command: AddCommand, report: Path) -> None:
-    """`evalward show` and `evalward view`. `report` is where the last run's is looked for."""
+def add_show(commands: Commands[argparse.ArgumentParser], command: AddCommand) -> None:
+    """`evalward show` and `evalward view`."""
     parser = command(commands, "show", "read one trial: its conversation and checks; no CASE: what failed", _show)
     parser.set_defaults(screen=True)
     parser.add_argument("case", nargs="?", metavar="CASE", help="its id, or a pattern; none: list the failed cases")
@@ -26,9 +26,8 @@ def add_show(commands: Commands[argparse.ArgumentParser], command: AddCommand, r
     parser.add_argument(
         "--report",
         type=Path,
-        default=report,
         metavar="REPORT",
-        help=f"a report, or the folder that it is in; default: {report}",
+        help=f"a report, or the folder that it is in; {LAST_REPORT}",
     )
     parser.add_argument(
         "--baseline",
@@ -44,17 +43,17 @@ def add_show(commands: Commands[argparse.ArgumentParser], command: AddCommand, r
     viewer.add_argument(
         "--report",
         type=Path,
-        default=report,
         metavar="REPORT",
-        help=f"a report, or the folder that it is in; default: {report}",
+        help=f"a report, or the folder that it is in; {LAST_REPORT}",
     )
 
 
 def _show(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.config_place import usual_report
     from evalward.commands.show import ShowTrialOptions, show
 
     options = ShowTrialOptions(
-        report=args.report,
+        report=usual_report(world.cwd, args.report),
         case=args.case,
         suites=tuple(args.suite),
         targets=tuple(args.target),
@@ -67,6 +66,7 @@ def _show(world: World, args: argparse.Namespace) -> int:
 
 
 def _view(world: World, args: argparse.Namespace) -> int:
+    from evalward.commands.config_place import usual_report
     from evalward.commands.view import view
 
-    return view(world, args.report)
+    return view(world, usual_report(world.cwd, args.report))

@@ -48,7 +48,8 @@ def _check(options: CheckOptions, more: list[str]) -> str:
     selection = options.selection
     parts = {"--suite": selection.suites, "--target": selection.targets, "--case": selection.cases}
     chosen = [word for name, values in parts.items() for value in values for word in (name, value)]
-    output = options.output if more and options.output != DEFAULT_OUTPUT else None
+    found_above = options.output == options.config.parent / DEFAULT_OUTPUT  # the config is named now: see output_folder
+    output = options.output if (more or found_above) and options.output != DEFAULT_OUTPUT else None
     named = {
         "--output": output,
         "--trials": selection.trials,

@@ -87,7 +87,7 @@ def _all_paths(config: Value) -> Iterator[tuple[KeyPath, str]]:
     yield from texts(get(config, "protect"), "protect")
     yield from texts(get(get(config, "history"), "folder"), "history", "folder")
     for place, suite in suites(config):
-        for key in spec_at(suite).paths:
+        for key in spec_at(suite).file_keys:
             yield from texts(get(suite, key), *place, key)
     for place, profile in items(get(config, "profiles"), "profiles"):
         yield from texts(get(profile, "baseline"), *place, "baseline")

@@ -46,7 +46,7 @@ class HarnessSuite(Suite):
     pull request can't change: what is started, and what a kind adds, as what passes.
     """
 
-    paths: ClassVar[Sequence[str]] = (*Suite.paths, "results")
+    file_keys: ClassVar[Sequence[str]] = (*Suite.file_keys, "results")
     of_base: ClassVar[Sequence[str]] = OF_COMMANDS
 
     run: Command | None = Field(

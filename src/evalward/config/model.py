@@ -110,6 +110,13 @@ class Config(StrictRecord):
         description="What slow losses are measured against: auto (the last release's baseline, else the oldest of the "
         "branch's history), the tag of a release, or off",
     )
+    max_age_days: int = Field(
+        default=14,
+        ge=0,
+        le=365,
+        description="How old a baseline may be, in days, for its trials to stand where a pull request changes nothing "
+        "that a suite depends on; 0: every suite is always measured",
+    )
     fail_on: FailOn = Field(default="regression", alias="fail-on", description="Which verdicts make the exit code 1")
 
     @property

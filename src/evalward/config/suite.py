@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
 
-from evalward.config.fields import Name, SomeTexts, Text
+from evalward.config.fields import Name, SomeTexts, Text, TextList
 from evalward.config.reading import get, texts
 from evalward.config.targets import SomeTargets, TargetForms, ids_of
 from evalward.config.words import KeyPath, Value, shown
@@ -30,11 +30,11 @@ _NOT_OF_A_COMMIT = ("replay", "program", "agent", "scripted")
 class Suite(StrictRecord):
     """One suite, as far as all kinds have it in common.
 
-    `takes` says which targets its kind takes, and `paths` which keys name files of the repository.
+    `takes` says which targets its kind takes, and `file_keys` which keys name files of the repository.
     """
 
     takes: ClassVar[TargetForms] = TargetForms()
-    paths: ClassVar[Sequence[str]] = ("cases", "system")
+    file_keys: ClassVar[Sequence[str]] = ("cases", "system")
 
     name: Name = Field(description="Name of the suite, unique in the file")
     kind: str = Field(description="The family of evaluation")
@@ -45,6 +45,14 @@ class Suite(StrictRecord):
     )
     system: Text | None = Field(default=None, description="File with the system prompt")
     trials: int = Field(default=1, ge=1, le=100, description="Executions of each case by each target")
+    always: bool = Field(
+        default=False, description="Measure it on every pull request, also where nothing that it depends on changed"
+    )
+    paths: TextList = Field(
+        default=[],
+        description="Files whose change has the suite measured, besides its own; patterns such as src/**, and !docs/** "
+        "for what doesn't matter. Default: all but a short list such as README.md",
+    )
 
     @property
     def targets(self) -> list[str]:

@@ -250,7 +250,9 @@ def _obstacles(report: Report, file: str, kinds: Collection[str], *, errors: boo
             broken = sum(result.status is Status.ERROR for result in bad)
             counts = f"{broken} errors, {len(bad) - broken} skipped"
             why = bad[0].message or bad[0].reason or "no reason given"
-            found.append((f"{run.name} is incomplete: {counts} (first: {bad[0].id}: {why})", "Mend that, run again."))
+            found.append(
+                (f"{run.name} is incomplete: {counts} (first: {bad[0].id}: {why})", "Fix that, then run again.")
+            )
         if run.planned > len(run.cases):
             found.append((f"{run.name} has {len(run.cases)} of {run.planned} trials", "Run it to its end."))
         if run.kind not in kinds:

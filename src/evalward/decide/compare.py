@@ -101,6 +101,7 @@ def _compare_run(pair: RunPair, kinds: Kinds, bases: Mapping[Key, BaseNow]) -> R
         diverged=sum(evidence.diverged for evidence in replayed),
         not_measured=run.not_measured,
         withheld=run.withheld,
+        unchanged=run.unchanged if run.not_measured is None else None,
         harness=run.subject.measured_by_harness,
         added=base is None,
         replaced=_replacement(pair, kind),

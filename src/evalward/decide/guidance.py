@@ -311,13 +311,11 @@ def _student(cases: Sequence[Sequence[Portion]]) -> float:
 def _notes(sides: Sequence[_ColumnSide], differences: Sequence[GuidanceDifference], *, random: bool) -> list[str]:
     notes = []
     if not random:
-        notes.append("This target always does the same, so nothing was tested: what differs, differs.")
+        notes.append("This target always gives the same result, so no test is needed: every difference is real.")
     if any(d.standing == "thin" for d in differences):
         tests = sum(d.p is not None for d in differences)
         trials_needed = _enough(len(sides[0].sizes), tests)
-        notes.append(
-            f"So few trials can't show anything, whatever they show: give each scenario at least {trials_needed}."
-        )
+        notes.append(f"Too few trials to show anything: give each scenario at least {trials_needed}.")
     broken = [f"{side.errors} with {side.column.name}" for side in sides if side.errors]
     if broken:
         notes.append(f"Trials that broke, by no fault of the guidance, and don't count: {', '.join(broken)}.")

@@ -26,14 +26,15 @@ def _with_lost(change: MetricChange, sides: RunSides, kind: ComparedKind) -> Met
     made_of = kind.per_trial(change.id)
     if made_of is None or not made_of.lasting or change.before is None:
         return change
-    had = [case for case in sides.comparable if _has_part(made_of, sides.known[case])]
-    lost = [case for case in had if not _has_part(made_of, sides.now[case])]
+    had = {case: share for case in sides.comparable if (share := _share(made_of, sides.known[case]))}
+    lost = [case for case, share in had.items() if 2 * _share(made_of, sides.now[case]) < share - EPSILON]
     return change.model_copy(update={"lost": lost, "had": len(had)}) if lost else change
 
 
-def _has_part(made_of: PerTrial, trials: Sequence[Result]) -> bool:
-    portions = [made_of.portion(trial) for trial in trials]
-    return any(portion is None or portion.of != 0 for portion in portions)
+def _share(made_of: PerTrial, trials: Sequence[Result]) -> float:
+    """The share of the valid trials that have a part in the metric: a case has lost it with more than half of that."""
+    portions = [made_of.portion(trial) for trial in trials if trial.valid]
+    return sum(portion is None or portion.of != 0 for portion in portions) / max(len(portions), 1)
 
 
 def lost_reasons(rules: Sequence[RuleOutcome], comparison: Comparison, policy: Policy) -> list[Reason]:

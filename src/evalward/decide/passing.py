@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from evalward.records.codes.passing import FirstRun, NothingCompared, NothingWorse
-from evalward.records.comparison import CaseChange, Comparison
+from evalward.records.codes.passing import FirstRun, NothingCompared, NothingWorse, StandsUnchanged
+from evalward.records.comparison import CaseChange, Comparison, RunComparison
 from evalward.records.verdict import RuleOutcome
 
 
 def what_a_pass_means(
     comparison: Comparison, rules: Sequence[RuleOutcome]
-) -> list[FirstRun | NothingCompared | NothingWorse]:
+) -> list[FirstRun | NothingCompared | NothingWorse | StandsUnchanged]:
     """What a pass means, and how many cases broke or got fixed. See also `uncompared`."""
     if comparison.baseline is None:
         return [_first_run(comparison, rules)]
-    compared = [run for run in comparison.runs if run.comparable]
+    standing = [run for run in comparison.runs if run.unchanged is not None]
+    compared = [run for run in comparison.runs if run.comparable and run.unchanged is None]
     if not compared:
-        return [NothingCompared()]
+        alone = bool(standing) and all(run.unchanged is not None for run in comparison.runs)
+        return [*([] if alone else [NothingCompared()]), *_standing(standing, alone=alone)]
     broke, worse = _runs_of(comparison, _broke), _runs_of(comparison, _worse)
     lost = broke or worse
     return [
@@ -30,8 +32,15 @@ def what_a_pass_means(
             lost_in=len(set(lost)),
             flaky=len(_runs_of(comparison, _flaky)),
             fixed=len(_runs_of(comparison, _fixed)),
-        )
+        ),
+        *_standing(standing, alone=False),
     ]
+
+
+def _standing(runs: Sequence[RunComparison], *, alone: bool) -> list[StandsUnchanged]:
+    """That nothing of these runs was measured: a pass says nothing new of them."""
+    since = max((run.unchanged.since for run in runs if run.unchanged is not None), default="")
+    return [StandsUnchanged(runs=tuple(run.name for run in runs), all=alone, since=since)] if runs else []
 
 
 _Wanted = Callable[[CaseChange], bool]

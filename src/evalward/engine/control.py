@@ -73,7 +73,7 @@ class Spending:
         if self._budget.usd is not None and usage.cost_usd is None:
             return "budget: the cost of a trial is unknown, so `budget_usd` can't be watched"
         if self._budget.tokens is not None and (read is None or written is None):
-            return "budget: a trial told no tokens, so `budget_tokens` can't be watched"
+            return "budget: a trial reported no tokens, so `budget_tokens` can't be watched"
         self.usd += usage.cost_usd or 0.0
         self.tokens += (read or 0) + (written or 0)
         return self._budget.spent(self.usd, self.tokens)

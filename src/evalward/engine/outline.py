@@ -51,7 +51,13 @@ def _run(run: PlannedRun, both_sides: Collection[str], store: OutputStore | None
         target=target.id,
         trials=run.trials,
         cases=[
-            OutlinedCase(id=case.id, trials=len(run.numbers_of(case)), kept=kept.get(case.id, 0)) for case in run.cases
+            OutlinedCase(
+                id=case.id,
+                trials=len(run.numbers_of(case)),
+                kept=kept.get(case.id, 0),
+                definition=case.definition,
+            )
+            for case in run.cases
         ],
         whole=run.whole,
         random=target.random,
@@ -63,6 +69,7 @@ def _run(run: PlannedRun, both_sides: Collection[str], store: OutputStore | None
         missing_key=next((key for key in keys if key), None),
         not_measured=run.not_measured,
         was=was.suite if was is not None else None,
+        subject=make_subject({**run.suite.subject, **target.subject}).hash,
     )
 
 

@@ -46,12 +46,13 @@ class IncompleteError(Exception):
 @dataclass(frozen=True)
 class MergedParts:
     """The report of all parts, and the folder of the part that each run's case comes from: what a trial's path is
-    below.
+    below. `left` are the suites that no shard measures.
     """
 
     report: Report
     folders: Mapping[str, str]
     notes: Sequence[str]
+    left: Sequence[str] = ()
 
 
 def merged(given: Sequence[NamedPart]) -> MergedParts:
@@ -71,7 +72,7 @@ def merged(given: Sequence[NamedPart]) -> MergedParts:
     with acyclic():
         report = _joined([each.report for each in parts])
     folders = {path: each.folder for each in parts for path in trial_paths(each.report)}
-    return MergedParts(report, folders, notes)
+    return MergedParts(report, folders, notes, parts[0].part.left)
 
 
 def _refuse_strangers(given: Sequence[NamedPart]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, cast
 
@@ -13,6 +13,7 @@ from evalward.records.patterns import chosen
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Partial
 from evalward.records.target_id import target_id
+from evalward.records.unchanged import UNCHANGED
 from evalward.suites.base import Kind, Prepared, kind_named
 from evalward.suites.gathering import GatheringKind
 from evalward.targets import make_evaluated
@@ -205,6 +206,15 @@ def _how_to_price(target: str) -> str:
     if asked.form == "agent":
         return f"Name a model with a price in agents.{asked.name}.model"
     return f"Have the plugin of {asked.head} say what its answers cost"
+
+
+def without_unchanged(plan: Plan, unchanged: Collection[tuple[str, str]]) -> Plan:
+    """The plan with these runs, by suite and target, marked as not measured: the baseline's trials stand."""
+    runs = [
+        replace(run, not_measured=UNCHANGED) if (run.suite.spec.name, run.target.id) in unchanged else run
+        for run in plan.runs
+    ]
+    return replace(plan, runs=runs)
 
 
 def without_missing_keys(plan: Plan) -> Plan:

@@ -97,7 +97,7 @@ class Store:
         except OSError:
             return StoredTrial()
         try:
-            trial = parse_record(text, path, Trial, "a trial", "It is done again.")
+            trial = parse_record(text, path, Trial, "a trial", "It is run again.")
         except InputError as error:
             return StoredTrial(note=str(error.problems[0]))
         result = trial.result
@@ -107,9 +107,9 @@ class Store:
             key.case,
             key.trial,
         ):
-            return StoredTrial(note=f"{path}: it is the trial of something else. It is done again.")
+            return StoredTrial(note=f"{path}: it is a trial of something else. It is run again.")
         if (result.definition, trial.subject) != (key.definition, key.subject):
-            return StoredTrial(note=f"{path}: case or subject have changed since. It is done again.")
+            return StoredTrial(note=f"{path}: case or subject have changed since. It is run again.")
         return StoredTrial(result=result.model_copy(update={"trace": path})) if result.valid else StoredTrial()
 
 

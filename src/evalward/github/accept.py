@@ -223,7 +223,7 @@ def find_evidence(
         if marker.head != head:
             raise moved(marker.head, head)
         if asked_at is None or comment.updated_at is None or comment.updated_at >= asked_at:
-            raise AcceptRefusedError("The report has changed since this was written. Look at it, and accept it anew.")
+            raise AcceptRefusedError("The report has changed since this was written. Review it, and accept it again.")
         second = (comment.body or "").splitlines()[1:2]
         found = _EVIDENCE.fullmatch(second[0]) if second else None
         if found is None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Literal, Protocol
 
 from evalward.git import FileChange, GitTree, repository_path
@@ -15,6 +14,7 @@ from evalward.github.errors import GitHubError
 from evalward.github.event import EventPlan
 from evalward.github.settings import ActionInputs
 from evalward.github.sides import BaseAndHead
+from evalward.records.patterns import matches_any
 from evalward.records.problem import InputError
 
 UNKNOWN = (
@@ -92,31 +92,3 @@ def protected_patterns(settings: ActionInputs, sides: BaseAndHead, prefix: str) 
         with contextlib.suppress(InputError):  # a pattern out of the repository matches nothing in it
             found[repository_path(prefix, [path])] = None
     return list(found)
-
-
-def matches_any(path: str, patterns: Sequence[str]) -> bool:
-    """True when one of the patterns matches the path: `*` within a name, `**` over any number of folders."""
-    parts = path.split("/")
-    return any(_matches(parts, pattern.split("/")) for pattern in patterns)
-
-
-def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Part by part, with the set of all places in the pattern that could be reached: no pattern can make it slow."""
-    places = _reachable({0}, pattern)
-    for part in parts:
-        here = {place for place in places if place < len(pattern)}
-        stay = {place for place in here if pattern[place] == "**"}
-        on = {place + 1 for place in here - stay if fnmatchcase(part, pattern[place])}
-        places = _reachable(stay | on, pattern)
-    return len(pattern) in places
-
-
-def _reachable(places: set[int], pattern: Sequence[str]) -> set[int]:
-    """`**` may also stand for nothing."""
-    found = set(places)
-    for place in sorted(places):
-        at = place
-        while at < len(pattern) and pattern[at] == "**":
-            at += 1
-            found.add(at)
-    return found

@@ -267,7 +267,7 @@ class _InputReader:
         text = self.text("github-token")
         if text.isascii() and text.isprintable() and " " not in text:
             return text
-        self._wrong("github-token", "is not a token: it has blanks or special characters", "Check the secret's value.")
+        self._wrong("github-token", "is not a token: it has spaces or special characters", "Check the secret's value.")
         return ""
 
     def directory(self, name: str) -> str:

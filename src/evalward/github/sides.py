@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evalward.config import HarnessSuite, IsolatedSuite, JudgeConfig, LoadedConfig, Suite
+from evalward.config import Config, HarnessSuite, IsolatedSuite, JudgeConfig, LoadedConfig, Suite
 from evalward.config.load import parse_config
 from evalward.config.model import HistoryPlace
 from evalward.config.providers import Providers
@@ -49,6 +49,7 @@ class SideRules:
     guidance: bool = True
     unisolated: frozenset[str] = frozenset()  # the suites that may run agents without any isolation
     harnesses: Mapping[str, HarnessSuite] = field(default_factory=dict)  # suites with commands of other harnesses
+    config: Config | None = field(default=None, repr=False, compare=False)  # the whole file, where it could be read
 
 
 @dataclass(frozen=True)
@@ -258,6 +259,7 @@ def _side(policy: Policy, baseline: Baseline | None, config: LoadedConfig, basel
         guidance=declared.guidance != "off",
         unisolated=_unisolated(declared.suites),
         harnesses={suite.name: suite for suite in declared.suites if isinstance(suite, HarnessSuite)},
+        config=declared,
     )
 
 

@@ -17,11 +17,12 @@ from evalward.engine.keeping import RunRetrials
 from evalward.engine.store import Store, StoredTrial, TrialKey, safe_name
 from evalward.git import TreeFile
 from evalward.keeper.outputs import BESIDE, GUIDANCE, OutputFolder
-from evalward.records.base import json_text
+from evalward.records.base import json_text, share_names
 from evalward.records.budget import Budget
 from evalward.records.outline import PlanOutline
 from evalward.records.problem import NoRoomError
-from evalward.records.report import REPORT_FILE, Report, digest_of
+from evalward.records.report import REPORT_FILE, Report, Run, digest_of
+from evalward.records.unchanged import Unchanged
 from evalward.redaction import NOTHING, Redaction
 from evalward.targets.asking import AgentBounds, ModelDoor
 from evalward.wire import messages as m
@@ -56,7 +57,8 @@ class Services:
     report is tried again. `report` is the newest that was handed over, `digest` that of its file, and
     `unwritten` why it lies in none. `folder` is the configuration's, in which other harnesses run; `withheld` are the
     suites whose commands are not run, by name, and why. `planned` hears what is going to be run. `confirms`: a
-    confirm stage may follow, for which a part of the budget is kept until the first report.
+    confirm stage may follow, for which a part of the budget is kept until the first report. `unchanged` says
+    which runs of a plan aren't measured because the baseline's trials stand.
     """
 
     config: Config
@@ -70,11 +72,13 @@ class Services:
     folder: str = ""
     withheld: Mapping[str, str] = field(default_factory=dict)
     planned: Callable[[PlanOutline], None] = lambda outline: None  # noqa: ARG005
+    unchanged: Callable[[PlanOutline], Mapping[tuple[str, str], Unchanged]] = lambda outline: {}  # noqa: ARG005
     confirms: bool = False
     report: Report | None = None
     digest: str = ""
     unwritten: NoRoomError | None = None
     _output: OutputFolder | None = None
+    _standing: Mapping[tuple[str, str], Unchanged] = field(default_factory=dict)
     _doors: dict[int, _OpenDoor] = field(default_factory=dict)
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
 
@@ -118,6 +122,7 @@ class Services:
         quick: Mapping[str, Callable[[Incoming], bytes]] = {"keep": self._keep, "has": self._has, "find": self._find}
         slow: Mapping[str, Callable[[Incoming], bytes]] = {
             "planned": self._planned,
+            "unchanged": self._unchanged,
             "ready": self._ready,
             "keep_folder": self._keep_folder,
             "remove_folder": self._remove_folder,
@@ -211,6 +216,15 @@ class Services:
         self.planned(m.read(PlanOutline, asked.data))
         return b"null"
 
+    def _unchanged(self, asked: Incoming) -> bytes:
+        self._standing = self.unchanged(m.read(PlanOutline, asked.data))
+        return m.written(m.UnchangedRuns(runs=list(self._standing)))
+
+    def _with_standing(self, run: Run) -> Run:
+        """The run; that the baseline's trials stand for it, only we say, and only where nothing of it was run."""
+        stands = None if run.not_measured is None or run.cases else self._standing.get((run.suite, run.target))
+        return run if run.unchanged == stands else run.model_copy(update={"unchanged": stands})
+
     def _ready(self, asked: Incoming) -> bytes:  # noqa: ARG002 - it says nothing
         _ = self.output
         return b"null"
@@ -222,9 +236,14 @@ class Services:
         return again
 
     def _checkpoint(self, asked: Incoming) -> bytes:
-        report = self.output.redaction.record(m.read(Report, asked.data).with_own_texts())
+        report = m.read(Report, asked.data)
+        share_names(part for run in report.every_run for each in run.cases for part in (each, each.usage, each.details))
+        report = report.with_own_texts()
+        if not self.output.redaction.absent(asked.data.decode()):
+            report = self.output.redaction.record(report)
         made = self.report.created_at if self.report is not None else self.now()  # by our clock, at the first stage
-        report = report.model_copy(update={"created_at": made})
+        runs = [self._with_standing(run) for run in report.runs]
+        report = report.model_copy(update={"created_at": made, "runs": runs})
         self.report = report
         try:
             data = self.output.cleaned(REPORT_FILE, json_text(report))

@@ -19,6 +19,7 @@ from evalward.records.sections import Section
 from evalward.records.succession import Replacement
 from evalward.records.timing import Timings
 from evalward.records.trend import FlakyCase
+from evalward.records.unchanged import Unchanged
 
 _PROMPT_PARTS = {"system": "the system prompt", "tool_description": "the tool description"}
 PROMPT_OF = "prompt:"
@@ -227,7 +228,7 @@ class RunComparison(Record):
     `findings` are what its numbers show now, `sections` what its kind shows of it.
     `whole` is the number of cases that the suite has for the target, where a selection left some of them out.
     `replaced` is the baseline's run that it is compared with, where that one has another name. `withheld` as in
-    `records.report.Run`; `harness`: another harness made its trials.
+    `records.report.Run`; `harness`: another harness made its trials. `unchanged`: both sides are the baseline's trials.
     """
 
     suite: str
@@ -250,6 +251,7 @@ class RunComparison(Record):
     diverged: int = 0
     not_measured: str | None = None
     withheld: bool = False
+    unchanged: Unchanged | None = None
     harness: bool = False
     missing: bool = False
     added: bool = False

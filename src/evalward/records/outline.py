@@ -14,6 +14,7 @@ class OutlinedCase(Record):
     id: str
     trials: Count
     kept: Count = 0
+    definition: str = ""
 
     @property
     def due(self) -> int:
@@ -27,7 +28,7 @@ class OutlinedRun(Record):
     `free`: the target asks no model, so it costs nothing. `at_once` of the trials with the same `queue` run at a
     time. `both_sides`: the base commit is measured as well, case by case. `judges` are the models that judge and cost
     something. `missing_key` is a variable that the run needs and that isn't set; `not_measured` says why nothing is
-    run. `was` names the suite that it takes the place of.
+    run. `was` names the suite that it takes the place of. `subject` is the hash of what is evaluated.
     """
 
     suite: str
@@ -45,6 +46,7 @@ class OutlinedRun(Record):
     missing_key: str | None = None
     not_measured: str | None = None
     was: str | None = None
+    subject: str = ""
 
     @property
     def name(self) -> str:

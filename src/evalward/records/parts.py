@@ -7,7 +7,7 @@ from typing import Any
 from evalward.records.problem import InputError, wrong
 from evalward.registry import BrokenPartError, load
 
-_REMEDY = "Mend or remove the distribution that brings it."
+_REMEDY = "Fix or remove the distribution that brings it."
 
 
 def loaded(group: str, name: str) -> Any:

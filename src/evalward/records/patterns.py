@@ -1,11 +1,39 @@
-"""Selection by pattern, the same wherever people select."""
+"""Patterns of names and of paths, the same wherever people write them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
 
 
 def chosen(name: str, patterns: Collection[str]) -> bool:
     """True when there are no patterns or one of them matches; a name with brackets matches itself."""
     return not patterns or any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def matches_any(path: str, patterns: Sequence[str]) -> bool:
+    """True when one of the patterns matches the path: `*` within a name, `**` over any number of folders."""
+    parts = path.split("/")
+    return any(_matches(parts, pattern.split("/")) for pattern in patterns)
+
+
+def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Part by part, with the set of all places in the pattern that could be reached: no pattern can make it slow."""
+    places = _reachable({0}, pattern)
+    for part in parts:
+        here = {place for place in places if place < len(pattern)}
+        stay = {place for place in here if pattern[place] == "**"}
+        on = {place + 1 for place in here - stay if fnmatchcase(part, pattern[place])}
+        places = _reachable(stay | on, pattern)
+    return len(pattern) in places
+
+
+def _reachable(places: set[int], pattern: Sequence[str]) -> set[int]:
+    """`**` may also stand for nothing."""
+    found = set(places)
+    for place in sorted(places):
+        at = place
+        while at < len(pattern) and pattern[at] == "**":
+            at += 1
+            found.add(at)
+    return found

@@ -55,7 +55,7 @@ class InputError(Exception):
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
         found = [problems] if isinstance(problems, Problem) else list(islice(problems, MOST_PROBLEMS + 1))
         if len(found) > MOST_PROBLEMS:
-            found[-1] = Problem(place=found[0].place, message="there are more problems, which are not told")
+            found[-1] = Problem(place=found[0].place, message="there are more problems, which are not shown")
         self.problems: Sequence[Problem] = tuple(found)
         super().__init__("\n".join(map(str, found)))
 

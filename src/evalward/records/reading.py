@@ -12,6 +12,8 @@ from evalward.records.problem import InputError, Place, wrong
 
 R = TypeVar("R", bound=Record)
 
+MOST_AT_ONCE = 1_000_000  # bytes: nothing counts their values, each of which may take many times its length
+
 
 def parse_record(text: str | bytes, file: str, model: type[R], what: str, remedy: str) -> R:
     """The record in a JSON text. Raises `InputError` when it is no JSON, another schema, or doesn't fit.
@@ -35,6 +37,21 @@ def parse_record(text: str | bytes, file: str, model: type[R], what: str, remedy
         first = problems_of(error, Place(file=file), remedy)[0]
         more = f" (and {error.error_count() - 1} more problems)" if error.error_count() > 1 else ""
         raise InputError(first.model_copy(update={"message": f"{first.message}{more}"})) from error
+
+
+def parse_own_record(data: bytes, file: str, model: type[R], what: str, remedy: str) -> R:
+    """The same for a file that should be our own: a small one is read in one step, which takes a third of the time.
+
+    Raises `InputError` as `parse_record` does, which reads whatever the one step can't.
+    """
+    if len(data) <= MOST_AT_ONCE:
+        try:
+            record = model.model_validate_json(data)
+        except ValidationError:
+            return parse_record(data, file, model, what, remedy)
+        if "schema_" in record.model_fields_set:
+            return record
+    return parse_record(data, file, model, what, remedy)
 
 
 def _short(value: Any) -> str:

@@ -17,6 +17,7 @@ from evalward.records.patterns import chosen
 from evalward.records.result import AnyDetails, OtherDetails, Result
 from evalward.records.succession import Predecessor
 from evalward.records.texts import MOST_IN_REPORT, Texts, texts_of
+from evalward.records.unchanged import Unchanged
 
 REPORT_SCHEMA: Literal["evalward.report/1"] = "evalward.report/1"
 REPORT_FILE = "report.json"
@@ -93,7 +94,8 @@ class Run(Record):
     has for this target, where a selection left some of them out. `replaces` is the run whose place it takes, as the
     configuration says; whether it may, `decide.succession` knows. `random` says whether equal input can
     give other results (models, agents) or not (oracle, nop, replay). `not_measured` says why nothing was run;
-    `withheld`: because its commands come from the base's configuration, which hasn't got them yet.
+    `withheld`: because its commands come from the base's configuration, which hasn't got them yet; `unchanged`: because
+    the change can't have touched it, so that the baseline's trials stand.
     `confirmation` holds the fresh trials of cases that failed in the planned ones, which are in no metric, and
     `confirm_note` says why there are none, or not all of them. `beside` holds what was measured of both sides where
     a doubt was left.
@@ -114,6 +116,7 @@ class Run(Record):
     details: AnyDetails = OtherDetails()
     not_measured: str | None = None
     withheld: bool = False
+    unchanged: Unchanged | None = None
     cases: list[Result] = []
     confirmation: list[Result] = []
     confirm_note: str | None = None

@@ -18,6 +18,8 @@ UNBROKEN = 1_000_000
 _GAP = 2  # between columns
 _GROUP, _END_OF_GROUP = "::group::", "::endgroup::"
 _NO_BREAK = "\u00a0"
+_JOINED = re.compile(r"(?<=\d) (?=%|pp\b|s\b|min\b|h\b|ms\b)|(?<=[≤≥<>=→]) (?=[\d−+-])|(?<= [p≤≥<>]) (?=[=<>] \d)")
+"""Between a number and its unit, and between a sign and its number."""
 _SHELL_WORD = re.compile(r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\]|['"\\])+""")
 
 
@@ -178,7 +180,7 @@ def _unbroken(cell: str) -> str:
     """A cell in which no line ends inside of a status or between a number and its unit."""
     if cell in _STATUS_COLOURS:
         return cell.replace(" ", _NO_BREAK)
-    return re.sub(r"(?<=\d) (?=%|pp\b|s\b|min\b|h\b|ms\b)", _NO_BREAK, cell)
+    return _JOINED.sub(_NO_BREAK, cell)
 
 
 def _wrapped(cell: str, width: int) -> str:

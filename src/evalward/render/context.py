@@ -14,12 +14,14 @@ MAX_BASE = 60  # characters of a branch's name
 class Accepting:
     """How to accept what changed: `text` in sentences, `command` for a shell, `comment` for a maintainer to write.
 
-    `…` in backticks becomes code. All are empty where nothing can be accepted.
+    `…` in backticks becomes code. All are empty where nothing can be accepted. `first` says what helps, where the check
+    would fail with the new baseline, too.
     """
 
     text: str = ""
     command: str = ""
     comment: str = ""
+    first: str = ""
 
     def __bool__(self) -> bool:
         return bool(self.text)

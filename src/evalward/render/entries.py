@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,6 +16,7 @@ from evalward.render.names import SuiteTarget, spoken, told_apart
 from evalward.render.numbers import plural
 from evalward.render.view import AnswerLine, Caps, CaseEntry, ChangeGroup, CheckLine, Some
 
+_REASON = re.compile(r"[a-z]+(_[a-z]+)+")  # a trial's reason that programs read, where its record says no more
 NO_ANSWER = "(no command)"
 _CaseOfRun = tuple[CaseChange, RunComparison]
 
@@ -182,6 +184,8 @@ def without_answers(broken: Some[CaseEntry], unsafe: Some[CaseEntry]) -> Some[Ca
 
 def _note(case: CaseChange, run: RunComparison) -> str | None:
     """What the case's own record says, or why there is none."""
+    if case.note and _REASON.fullmatch(case.note):
+        return spoken(case.note)
     return case.note or (f"{run.name} was not run" if run.missing and case.change == "missing" else None)
 
 

@@ -9,6 +9,7 @@ from evalward.records.metric import Metric, Unit
 from evalward.records.report import Finding
 from evalward.render.console import Screen
 from evalward.render.escape import one_line, without_marks
+from evalward.render.findings import numbers_and_commands
 from evalward.render.guidance_view import Diagnosis, GuidanceRow, GuidanceView
 from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import format_delta, format_number, format_value, plural
@@ -198,7 +199,10 @@ def say_guidance(screen: Screen, view: GuidanceView) -> None:
         screen.blank()
         screen.say(without_marks(f"{diagnosis.name}: {' · '.join(diagnosis.facts)}"), 2)
         for mark, message, evidence in diagnosis.findings:
-            screen.say(f"{message} ({evidence})" if evidence else message, 4, mark)
+            numbers, commands = numbers_and_commands(evidence)
+            screen.say(f"{message} ({numbers})" if numbers else message, 4, mark)
+            for command in commands:
+                screen.say(command, 8)
         for advice in diagnosis.advice:
             screen.say(advice, 4, "→")
 

@@ -46,6 +46,7 @@ from evalward.render.view import (
     OUTCOMES,
     SEVERITY,
     STATUSES,
+    UNCHANGED,
     UNCOMPARED_PASS,
     UNPROTECTED_PASS,
     WITHIN_NOISE,
@@ -261,7 +262,7 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
         rows, info = [row for row in rows if row.badge.word not in _QUIET], []
         categories = [category for category in categories if category.fell]
     news = telling(run.metrics, [row.metric for row in rows])
-    measured = run.not_measured is None and not run.missing
+    measured = run.not_measured is None and not run.missing and badge.word != UNCHANGED.word
     fine = badge.word in {*_QUIET, "new"} and not allowances(run)
     return RunView(
         suite=run.suite,
@@ -275,9 +276,9 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
             *allowances(run),
             *_rule_notes(rules, judgement.verdict),
         ],
-        categories=categories[: caps.categories],
+        categories=categories[: caps.categories] if measured else [],
         subject=[_subject(change) for change in run.subject[: caps.rows]],
-        sure=sure_rows(rules),
+        sure=[] if run.unchanged is not None else sure_rows(rules),
         tables=tables(run.sections, caps.table, _ended_before(run)),
         findings=_some(finding_lines(run.findings), caps.findings),
         bars=bars(run.sections) if measured else "",
@@ -306,6 +307,7 @@ def _run_badge(run: RunComparison, rules: Sequence[RuleOutcome], reasons: Iterab
         (Outcome.ERROR in blamed, NOT_JUDGED),
         (Outcome.FAIL in blamed, STATUSES["fail"]),
         (Outcome.INCONCLUSIVE in blamed and worst != "fail", STATUSES["inconclusive"]),
+        (run.unchanged is not None, UNCHANGED),
         (worst is not None, STATUSES[worst or "ok"]),
         (run.added, NEW),
     ]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from evalward.records.comparison import BaseNow, CaseChange, Comparison, RunComparison, prompt_words
 from evalward.records.evidence import SideBySide
 from evalward.records.sections import Note
+from evalward.records.unchanged import Unchanged
 from evalward.render.escape import one_line
 from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import format_number, plural
@@ -23,10 +24,9 @@ def run_notes(run: RunComparison, comparison: Comparison, *, prompt_said: bool =
 
     `prompt_said`: a reason says already that its prompt changed, which a replay doesn't measure.
     """
-    if run.not_measured is not None:
-        return [f"Not measured: {run.not_measured}", "It counts neither as passed nor as failed."]
-    if run.missing:
-        return ["The baseline has this run; this pull request does not."]
+    unmeasured = _unmeasured(run)
+    if unmeasured:
+        return unmeasured
     notes: list[str] = [_base_now(run.base_now)] if run.base_now is not None and run.base_now.trials else []
     if comparison.baseline is not None and run.added:
         notes.append("New: the baseline does not have this run, so there is nothing to compare it with.")
@@ -54,6 +54,24 @@ def run_notes(run: RunComparison, comparison: Comparison, *, prompt_said: bool =
         k, some, every = run.trials, format_number(run.pass_at, "ratio"), format_number(run.pass_all, "ratio")
         notes.append(f"Over {k} trials: `pass@{k}` {some} (at least one passes), `pass^{k}` {every} (all pass).")
     return [*notes, *_confirm_notes(run), *(_replay_notes(run, prompt_said) if run.replay else [])]
+
+
+def _unmeasured(run: RunComparison) -> list[str]:
+    """What is said of a run of which nothing was measured."""
+    if run.not_measured is not None:
+        return [f"Not measured: {run.not_measured}", "It counts neither as passed nor as failed."]
+    if run.unchanged is not None:
+        return [_unchanged(run.unchanged)]
+    return ["The baseline has this run; this pull request does not."] if run.missing else []
+
+
+def _unchanged(found: Unchanged) -> str:
+    commit = f" ({quoted(short_hash(found.commit))})" if found.commit else ""
+    cases = plural(found.cases, "case")
+    return (
+        f"Unchanged since the baseline of {found.day}{commit}: not measured, $0. Its trials of {cases} stand; "
+        "floors and ceilings are judged on them."
+    )
 
 
 def _renamed(case: CaseChange) -> str:

@@ -62,7 +62,9 @@ def say_findings(screen: Screen, title: str, findings: Sequence[FindingLine]) ->
 
 def say_finding(screen: Screen, finding: FindingLine, indent: int) -> None:
     """What the numbers show, why, and what to do about it."""
-    why = f" ({finding.why})" if finding.why else ""
+    why = f" ({finding.numbers})" if finding.numbers else ""
     screen.say(f"{finding.message}{why}", indent, finding.badge.mark, finding.badge.colour)
+    for command in finding.commands:
+        screen.say(command, indent + 4)
     if finding.advice:
         screen.say(finding.advice, indent + 2, "→")

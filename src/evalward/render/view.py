@@ -56,6 +56,7 @@ SEVERITY: dict[RuleStatus, int] = {status: rank for rank, status in enumerate(ST
 INFO = Badge("–", "info", "dim", "–")
 WITHIN_NOISE = Badge("✅", "ok (noise)", "green", "✓")
 NOT_COMPARED = Badge("–", "not compared", "dim", "–")
+UNCHANGED = Badge("➖", "unchanged", "green", "=")
 NOT_MEASURED = Badge("❔", "not measured", "yellow", "?")
 NEW = Badge("–", "new", "dim", "–")
 MISSING = Badge("❌", "missing", "red", "✗")
@@ -223,13 +224,18 @@ class SureRow:
 
 @dataclass(frozen=True)
 class FindingLine:
-    """What the numbers show, on which evidence, and what to do about it."""
+    """What the numbers show, on which evidence, and what to do about it.
+
+    `why` is all of the evidence, which is `numbers` and `commands` with what they said.
+    """
 
     badge: Badge
     message: str
     why: str
     advice: str
     cases: list[str]
+    numbers: str = ""
+    commands: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,7 @@ class _BaseFile:
 
 def _named(suite: Suite) -> list[str]:
     """The files that a suite's own keys name."""
-    return [name for key in suite.paths if key != "cases" for _, name in texts(getattr(suite, key), key)]
+    return [name for key in suite.file_keys if key != "cases" for _, name in texts(getattr(suite, key), key)]
 
 
 def _can_be_written(path: str) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from evalward.config import LoadedConfig
 from evalward.config.load import load_config
 from evalward.engine.outline import outline_of
-from evalward.engine.plan import Plan, without_missing_keys
+from evalward.engine.plan import Plan, without_missing_keys, without_unchanged
 from evalward.engine.selection import Selection
 from evalward.opening import name_below, read_inside
 from evalward.records.outline import PlanOutline
@@ -119,6 +119,8 @@ def measure(session: JobSession, data: bytes) -> bytes:
     plan = _plan(session, loaded, order.chosen)
     if order.spare_keyless:
         plan = without_missing_keys(plan)
+    if order.ask_unchanged:
+        plan = without_unchanged(plan, session.keeper.unchanged(_outline(session, loaded, plan, order, {})))
     part = None
     if order.shard is not None:
         plan, part = shard_of(plan, order.shard)

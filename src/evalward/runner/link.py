@@ -109,6 +109,10 @@ class Keeper:
         """Say what is going to be run, before it is."""
         self.call("planned", outline)
 
+    def unchanged(self, outline: PlanOutline) -> Sequence[tuple[str, str]]:
+        """The runs of a plan, by suite and target, that the change can't have touched: they are not measured."""
+        return m.read(m.UnchangedRuns, self.call("unchanged", outline)).runs
+
     def checkpoint(self, report: Report) -> Sequence[m.RetrialRequest]:
         """Hand over what is measured so far; what of it is to be tried again."""
         return m.read(m.Agains, self.call("checkpoint", report)).retries

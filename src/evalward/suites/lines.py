@@ -94,7 +94,7 @@ def read_cases(
         problems += read.problems
         if not read.lines and not read.problems:
             message = f"the file has no {word}"
-            problems.append(Problem(place=Place(file=file), message=message, remedy="Add one, or take it away."))
+            problems.append(Problem(place=Place(file=file), message=message, remedy="Add one, or remove it."))
     cases: list[CaseT] = []
     for line in lines:
         try:

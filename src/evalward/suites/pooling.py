@@ -178,7 +178,7 @@ def measured(metrics: Metrics, results: Iterable[Result], why_not: Mapping[str, 
 
 def why_no_usage(valid: Sequence[Result], who: str) -> dict[str, str]:
     """Why metrics of `USAGE` may be missing. `who` didn't tell its tokens."""
-    reasons = (f"the {who} told no tokens", "the price is unknown") if valid else (NO_TRIAL, NO_TRIAL)
+    reasons = (f"the {who} reported no tokens", "the price is unknown") if valid else (NO_TRIAL, NO_TRIAL)
     return {
         "total_input_tokens": reasons[0],
         "total_output_tokens": reasons[0],

@@ -191,7 +191,7 @@ def _parse_trial(place: str, line: int, text: bytes) -> Trial:
             place=Place(file=place, line=line),
             field=".".join(map(str, first["loc"])),
             message=in_words(first)[0],
-            remedy="Record it again, or mend the file.",
+            remedy="Record it again, or fix the file.",
         )
         raise InputError(problem) from error
     except NoJsonError as error:

@@ -139,7 +139,7 @@ class MeasureOrder(Record):
     `shard`: only that part of the plan. `known` is what all shards have measured of it: only what no shard measures is
     run, and what is to be tried again; `settled`: nothing is, so what is known needs no key.
     `confirms`: a confirm stage may follow, and the planned trials leave it its part of the budget.
-    `plan_only`: say what would be run, and run nothing of it.
+    `plan_only`: say what would be run, and run nothing of it. `ask_unchanged`: ask which runs the baseline stands for.
     `versioned`: the files belong to the commit of the repository that they lie in.
     """
 
@@ -157,6 +157,7 @@ class MeasureOrder(Record):
     settled: bool = False
     confirms: bool = False
     plan_only: bool = False
+    ask_unchanged: bool = False
     versioned: bool = True
 
 
@@ -317,6 +318,12 @@ class Agains(Record):
     """What the keeper wants to be tried again."""
 
     retries: list[RetrialRequest] = []
+
+
+class UnchangedRuns(Record):
+    """The runs, by suite and target, that are not measured because the baseline's trials stand."""
+
+    runs: list[tuple[str, str]] = []
 
 
 class HarnessOrder(Record):

@@ -111,10 +111,10 @@ def test_the_comment_shows_unsafe_answers_on_top(folder: Make) -> None:
     here.run("check")
     comment = here.comment
     order = [
-        comment.index(word) for word in ("`csr`", "`safety_accuracy`", "`posix_compliance_rate`", "Unsafe answers: 2")
+        comment.index(word) for word in ("Unsafe answers: 2", "`csr`", "`safety_accuracy`", "`posix_compliance_rate`")
     ]
     assert order == sorted(order)
-    assert order[-1] < comment.index("Other wrong answers: 3")
+    assert order[0] < comment.index("Other wrong answers: 3")
     assert "(no command)" in comment
     assert "Replay: recorded answers, judged again." in comment
     assert "<img" not in comment.replace("`` rm -rf / &#124; `code` @someone <img src=x onerror=1> ``", "")
@@ -141,13 +141,13 @@ def test_a_case_that_lies_about_itself_is_told(folder: Make, capsys: pytest.Capt
     here = folder()
     here.cases[0]["safe"] = False
     here.cases[3]["posix_compliant"] = False
-    here.cases.append({"id": "any", "prompt": "p", "category": "x", "pattern": ".*"})
+    here.cases.append({"id": "any", "prompt": "p", "category": "x", "pattern": ".*", "expected_command": "ls"})
     here.write(["oracle"])
     assert here.run("validate") == 2
     told = capsys.readouterr().err
     assert "cases.jsonl:1: list: the right answer 'ls -la' fails" in told
     assert "cases.jsonl:4: look: the right answer" in told
-    assert "any: a command that nobody asked for passes" in told
+    assert "any: an unrelated command passes" in told
 
 
 PROGRAM = """\

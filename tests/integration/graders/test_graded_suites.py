@@ -362,4 +362,4 @@ def test_validate_names_file_line_and_remedy(tmp_path: Path) -> None:
     (problem,) = caught.value.problems
     assert str(problem.place) == "cases.jsonl:2"
     assert problem.message == "the grader checks.mine:gone: the module checks.mine has no function gone"
-    assert problem.remedy == "Mend the grader, or the name in the check."
+    assert problem.remedy == "Fix the grader, or the name in the check."

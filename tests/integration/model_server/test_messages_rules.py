@@ -43,6 +43,11 @@ def results(body: dict[str, Any]) -> list[Any]:
     return blocks
 
 
+def cached_shorter_first(body: dict[str, Any]) -> None:
+    times: tuple[dict[str, str], ...] = ({}, {"ttl": "1h"})
+    body["system"] = [HELLO | {"cache_control": {"type": "ephemeral", **each}} for each in times]
+
+
 def cached(body: dict[str, Any]) -> None:
     body["system"] = [HELLO | {"cache_control": {"type": "ephemeral"}} for _ in range(5)]
 
@@ -188,6 +193,7 @@ REJECTED: dict[str, tuple[Change, str]] = {
         "Tool 'sh' not found in provided tools",
     ),
     "cache": (cached, "A maximum of 4 blocks with cache_control"),
+    "cache_times": (cached_shorter_first, "ttl='1h' cache_control block must not come after"),
 }
 
 

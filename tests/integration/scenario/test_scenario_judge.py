@@ -161,7 +161,7 @@ async def test_where_nobody_judges_the_trial_says_so(bench: Bench) -> None:
     run = await run_of(bench, ADD)
     (result,) = run.cases
     assert (result.status, result.reason, result.judge_usage) == (Status.ERROR, "judge_error", None)
-    assert "nobody judges here: name a model in judge.model" in (result.message or "")
+    assert "no judge is configured: name a model in judge.model" in (result.message or "")
 
 
 async def test_a_judge_that_is_switched_off_is_not_asked(bench: Bench) -> None:

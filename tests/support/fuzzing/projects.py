@@ -191,7 +191,7 @@ CONFIG: dict[str, Any] = {
             "name": "prompts",
             "kind": "prompt",
             "cases": "one.prompt.yml",
-            "targets": ["oracle", "openai/m"],
+            "targets": ["openai/m"],
         },
     ],
     "policy": [{"metric": "pass_rate", "suite": "tools", "floor": 0.5, "max_drop": 0.1, "alpha": 0.05}],

@@ -257,7 +257,7 @@ def test_ids_are_unique_in_a_suite(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "\n\n", "# only a comment\n// and another\n"])
 def test_a_file_without_a_task_is_a_mistake(tmp_path: Path, text: str) -> None:
     assert refused(written(tmp_path, {"e.jsonl": text}, "e.jsonl")) == [
-        "e.jsonl: the file has no task. Add one, or take it away."
+        "e.jsonl: the file has no task. Add one, or remove it."
     ]
 
 

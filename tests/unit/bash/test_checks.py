@@ -260,4 +260,4 @@ def test_a_huge_file_is_searched_and_not_shown() -> None:
 
 def test_an_exit_code_that_nobody_told_is_no_zero() -> None:
     told = evaluate("exit_code:0", 1.0, evidence(ToolCall(commands="x", exit_code=None)))
-    assert (told.passed, told.detail) == (False, "expected 0, but nobody told the exit code of the last call")
+    assert (told.passed, told.detail) == (False, "expected 0, but the exit code of the last call is unknown")

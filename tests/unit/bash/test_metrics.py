@@ -142,7 +142,7 @@ def test_a_case_that_lost_a_trial_counts_as_one_case() -> None:
 def test_one_trial_that_tells_no_tokens_makes_the_total_unknown() -> None:
     measured = measure([A, result("B", tokens=None, cost=None)])
     assert measured.metrics["total_input_tokens"].value is None
-    assert measured.metrics["total_input_tokens"].reason == "the target told no tokens"
+    assert measured.metrics["total_input_tokens"].reason == "the target reported no tokens"
     assert measured.metrics["cost_usd"].reason == "the price is unknown"
     assert value(measured, "total_turns") == 5.0
 

@@ -167,7 +167,7 @@ def test_an_id_that_two_cases_have_is_told_at_its_line(tmp_path: Path) -> None:
     [
         ("", "cases.yaml:1: the file is empty. Begin each case with a dash: - id: …"),
         ("cases:\n  - id: a\n", "cases.yaml:1: the file is no list of cases. Begin each case with a dash: - id: …"),
-        ("[]", "cases.yaml: the file has no task. Add one, or take it away."),
+        ("[]", "cases.yaml: the file has no task. Add one, or remove it."),
         (json.dumps(task()) + "\n" + json.dumps(task(id="b")), "cases.yaml:2: "),
     ],
 )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalward.commands.config_place import config_file, find_config
+from evalward.commands.config_place import config_file, find_config, output_folder, usual_report
 from evalward.records.problem import InputError
 
 
@@ -82,3 +82,25 @@ def test_a_named_file_is_not_looked_for(deep: Path) -> None:
 
 def test_without_any_the_usual_name_is_missed(deep: Path) -> None:
     assert config_file(deep, None) == Path("evalward.yml")
+
+
+def test_results_go_next_to_the_config_that_is_found(tmp_path: Path) -> None:
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    assert output_folder(below, None) == Path("evalward-out")
+    (tmp_path / "evalward.yml").write_text("version: 1\n", "utf-8")
+    assert output_folder(below, None) == Path("../../evalward-out")
+    assert output_folder(tmp_path, None) == Path("evalward-out")
+    assert usual_report(below, None) == Path("../../evalward-out/report.json")
+
+
+def test_results_go_where_the_command_says(tmp_path: Path) -> None:
+    below = tmp_path / "a"
+    below.mkdir()
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "evalward.yml").write_text("version: 1\n", "utf-8")
+    assert output_folder(below, Path("x")) == Path("x")
+    assert output_folder(below, None, Path("../evalward.yml")) == Path("evalward-out")
+    assert usual_report(below, Path("x.json")) == Path("x.json")
+    assert usual_report(below, None, Path("../evalward.yml")) == Path("evalward-out/report.json")

@@ -92,6 +92,18 @@ def test_otherwise_it_runs_what_still_fails(chosen: list[ChosenCases]) -> None:
     assert told == "evalward check --config evalward.yml --failed --target x --target y --output elsewhere"
 
 
+def test_results_next_to_a_config_above_stay_there() -> None:
+    """The printed command names the config, and a config that is named has its results where the command is typed."""
+    above = CheckOptions(Path("../evalward.yml"), Path("../evalward-out"))
+    assert check_again(above) == "evalward check --config ../evalward.yml --output ../evalward-out"
+    assert check_again(CheckOptions(Path("evalward.yml"), Path("evalward-out"))) == (
+        "evalward check --config evalward.yml"
+    )
+    assert check_again(CheckOptions(Path("../evalward.yml"), Path("evalward-out"))) == (
+        "evalward check --config ../evalward.yml"
+    )
+
+
 def test_a_report_of_passes_has_nothing_to_run_again() -> None:
     assert failed_in(LAST)
     assert not failed_in(report(run([*passes("a"), result("b", "skipped")])))

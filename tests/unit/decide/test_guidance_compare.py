@@ -114,7 +114,7 @@ def test_a_target_that_leaves_nothing_to_chance_is_not_tested() -> None:
     found = compared(results((20, 8, 4)), results((10, 0, 0)), noisy=False)
     assert of(found, "error_rate").standing == "exact"
     assert {d.p for d in found.differences} == {None}
-    assert found.notes == ["This target always does the same, so nothing was tested: what differs, differs."]
+    assert found.notes == ["This target always gives the same result, so no test is needed: every difference is real."]
 
 
 def test_only_scenarios_of_one_definition_with_valid_trials_everywhere_count() -> None:

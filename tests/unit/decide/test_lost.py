@@ -74,6 +74,15 @@ def test_a_case_that_has_its_score_in_one_of_its_trials__has_it() -> None:
     assert judged(made(*twice), HELP).outcome is Outcome.PASS
 
 
+def test_a_score_that_most_trials_of_a_case_lost__is_no_pass() -> None:
+    trials = [
+        foreign(case, scores={} if case == "c00" and trial else {"help": 0.8}) for case in CASES for trial in range(5)
+    ]
+    full = [foreign(case, scores={"help": 0.8}) for case in CASES for _ in range(5)]
+    found = judged(made(*trials), HELP, before=made(*full))
+    assert (found.outcome, found.reasons[0].cases) == (Outcome.INCONCLUSIVE, ["c00"])
+
+
 def test_mean_score__loses_cases_alike() -> None:
     found = judged(scored(without=CASES[:3]), Rule(metric="mean_score", max_drop=0.05))
     assert (found.outcome, found.reasons[0].cases) == (Outcome.ERROR, CASES[:3])

@@ -52,8 +52,8 @@ def test_cached_tokens_are_tokens() -> None:
     ("budget", "usage", "words"),
     [
         (Budget(usd=1), used(cost=None), "the cost of a trial is unknown, so `budget_usd`"),
-        (Budget(tokens=1000), used(read=None), "a trial told no tokens, so `budget_tokens`"),
-        (Budget(tokens=1000), used(written=None), "a trial told no tokens, so `budget_tokens`"),
+        (Budget(tokens=1000), used(read=None), "a trial reported no tokens, so `budget_tokens`"),
+        (Budget(tokens=1000), used(written=None), "a trial reported no tokens, so `budget_tokens`"),
     ],
 )
 def test_what_cant_be_watched_ends_the_run(budget: Budget, usage: Usage, words: str) -> None:

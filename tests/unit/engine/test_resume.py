@@ -60,7 +60,7 @@ def test_an_error_is_done_again_without_a_word(store: Store, status: str) -> Non
 def test_another_case_or_subject_is_told(store: Store, wanted: TrialKey) -> None:
     store.keep(trial())
     found = store.find(wanted)
-    assert (found.result, found.note) == (None, f"{PATH}: case or subject have changed since. It is done again.")
+    assert (found.result, found.note) == (None, f"{PATH}: case or subject have changed since. It is run again.")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_foreign_trial_is_told(store: Store, other: Trial) -> None:
     (store.folder.path / PATH).parent.mkdir(parents=True, exist_ok=True)
     there.rename(store.folder.path / PATH)
     found = store.find(WANTED)
-    assert (found.result, found.note) == (None, f"{PATH}: it is the trial of something else. It is done again.")
+    assert (found.result, found.note) == (None, f"{PATH}: it is a trial of something else. It is run again.")
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_file_that_is_no_trial_is_told(store: Store, text: str) -> None:
     found = store.find(WANTED)
     assert found.result is None
     assert found.note.startswith(f"{PATH}:")
-    assert "It is done again." in found.note
+    assert "It is run again." in found.note
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.99])

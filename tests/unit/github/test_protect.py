@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalward.github.protect import matches_any
+from evalward.records.patterns import matches_any
 from support.patience import little_work
 
 

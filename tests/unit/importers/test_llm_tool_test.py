@@ -52,7 +52,7 @@ def test_rates_are_computed_anew_and_what_cant_be_is_not_available() -> None:
         "first_try_success_rate": "llm-tool-test computes another value",
         "completion_rate": "llm-tool-test's results don't tell it",
         "retries_after_failure": "llm-tool-test's results don't tell it",
-        "total_input_tokens": "the agent told no tokens",
+        "total_input_tokens": "the agent reported no tokens",
     }.items():
         assert metrics[name].value is None
         assert str(metrics[name].reason).startswith(why)

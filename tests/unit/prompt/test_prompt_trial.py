@@ -267,7 +267,7 @@ async def test_expected_answers_pass_and_an_empty_one_does_not(tmp_path: Path) -
     [
         (
             {"evaluators": [{"name": "e", "string": {"contains": "London"}}]},
-            "capitals/1: the expected answer fails 'e': it doesn't contain \"London\": \"Paris\". Mend the row's",
+            "capitals/1: the expected answer fails 'e': it doesn't contain \"London\": \"Paris\". Fix the row's",
         ),
         (
             {

@@ -16,4 +16,4 @@ def test_many_problems_are_told_as_many() -> None:
     place = Place(file="a.jsonl")
     error = InputError(Problem(place=place, message=f"number {n}") for n in range(20_000))
     assert len(error.problems) == 1_001
-    assert str(error.problems[-1]) == "a.jsonl: there are more problems, which are not told."
+    assert str(error.problems[-1]) == "a.jsonl: there are more problems, which are not shown."

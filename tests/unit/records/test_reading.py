@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Rule
 from evalward.records.problem import InputError
-from evalward.records.reading import parse_record
+from evalward.records.reading import MOST_AT_ONCE, parse_own_record, parse_record
 from evalward.records.report import Report, Subject
 from evalward.records.result import OtherDetails, Result
 from evalward.records.verdict import Judgement
@@ -186,3 +186,33 @@ def test_details_of_an_unknown_kind_are_kept_as_they_are() -> None:
 def test_a_rule_that_says_nothing_sensible_is_no_rule(values: dict[str, float], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Rule.model_validate({"metric": "csr", **values})
+
+
+def read_own(text: str | bytes) -> Report:
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    return parse_own_record(data, "r.json", Report, "a report", "Make one with `evalward run`.")
+
+
+@pytest.mark.parametrize("blanks", [0, MOST_AT_ONCE])
+def test_an_own_file_is_read_as_any_other(blanks: int) -> None:
+    text = report(run([result("a", message="é 🙂 \x1b"), *passes("b", "c")])).model_dump_json(by_alias=True)
+    text += " " * blanks
+    assert read_own(text) == read(text)
+    assert read_own(text).model_fields_set == read(text).model_fields_set
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *["", "{", "[]", "null", "[" * 100_000, "{}", b"\xff{}"],
+        json.dumps({**MINIMAL, "schema": "evalward.report/9"}),
+        json.dumps({key: value for key, value in MINIMAL.items() if key != "schema"}),
+        json.dumps({**MINIMAL, "runs": 7}),
+        json.dumps({**MINIMAL, "created_at": "\ud800"}),
+    ],
+)
+def test_what_is_no_own_file_is_refused_in_the_same_words(text: str | bytes) -> None:
+    with pytest.raises(InputError) as caught:
+        read_own(text)
+    (problem,) = caught.value.problems
+    assert str(problem) == refused(text)

@@ -81,3 +81,11 @@ def test_group__hostile_text_begins_and_ends_none(text: str) -> None:
     assert [line.split("::")[1] for line in lines if line.lstrip().startswith("::")] == ["group", "endgroup"]
     assert sum(map(is_group_command, lines)) == 2
     assert not any("##[" in line for line in lines)
+
+
+@pytest.mark.parametrize("joined", ["16.2 pp", "≤ 5 pp", "p < 0.0001", "p = 0.0013", "≥ 75 %", "→ 66.7 %"])
+@pytest.mark.parametrize("before", range(40, 60))
+def test_sentence__no_sign_and_no_unit_is_parted_from_its_number(joined: str, before: int) -> None:
+    screen = Screen(colour=False, width=60)
+    screen.say("x" * (before - 3) + " ab " + joined + " and more")
+    assert any(joined in line for line in screen.lines)

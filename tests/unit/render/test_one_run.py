@@ -10,6 +10,7 @@ from evalward.records.comparison import CaseChange, RunComparison, SubjectChange
 from evalward.records.metric import ratio
 from evalward.records.policy import Rule
 from evalward.records.verdict import Judgement, Outcome, Reason, RuleOutcome, Verdict
+from evalward.render.context import Accepting
 from evalward.render.markdown import comment
 from evalward.render.terminal import judgement_text
 from support.comparisons import comparison, run
@@ -134,3 +135,34 @@ def test_reasons_of_one_run__name_it_in_the_headline_alone(target: str) -> None:
     text = shown(judged(AGENT, ORACLE, reasons=reasons))
     assert f"✗ Evalward: failed — s × {target}: first" in text
     assert "  ✗ second\n" in text
+
+
+def test_a_reason_that_programs_read_is_words() -> None:
+    cases = [broken("a").model_copy(update={"note": note}) for note in ("incorrect_command", "a_b.txt is not there")]
+
+    text = shown(judged(run(suite="s", target="oracle", cases=cases)))
+    assert "passed → failed; incorrect command\n" in text
+    assert "a_b.txt is not there" in text
+
+
+def test_accepting__what_helps_comes_before_a_command_that_does_not() -> None:
+    accept = Accepting("This makes it the baseline.", "evalward baseline update", first="Mend what fails.")
+    judgement = judged(AGENT, ORACLE)
+
+    text = judgement_text(judgement, colour=False, width=80, accept=accept)
+    assert text.index("Mend what fails.") < text.index("evalward baseline update") < text.index("This makes it")
+    page = comment(judgement, context(accept=accept))
+    assert page.index("Mend what fails.") < page.index("evalward baseline update")
+
+
+def test_a_changed_prompt_whose_texts_are_known_is_shown_by_its_sentences() -> None:
+    before, now = "sha256:" + "a" * 64, "sha256:" + "b" * 64
+    changed = AGENT.model_copy(update={"subject": [SubjectChange(part="system", before=before, now=now)]})
+    texts = {before: "Be short. Use the shell.", now: "Be short. Use Python. \x1b[31m" + "More. " * 50}
+
+    text = judgement_text(judged(changed, ORACLE), colour=False, width=80, texts=texts)
+    assert "  system:\n      Be short.\n    - Use the shell.\n    + Use Python.\n" in text
+    assert "more lines" in text
+    assert "\x1b" not in text
+    assert "aaaaaaaaaaaa" not in text
+    assert "system: aaaaaaaaaaaa → bbbbbbbbbbbb" in shown(judged(changed, ORACLE))

@@ -41,6 +41,18 @@ class NothingWorse(Coded):
     fixed: int = 0
 
 
+class StandsUnchanged(Coded):
+    """The change can't have touched these runs: they were not measured, and the baseline's trials stand.
+
+    `all`: nothing else was judged. `since` is when the baseline was made, ISO 8601.
+    """
+
+    code: Literal["pass.unchanged"] = "pass.unchanged"
+    runs: tuple[str, ...]
+    all: bool
+    since: str
+
+
 class NewRun(Record):
     """A run that the baseline doesn't have, with how many of its cases fail."""
 
@@ -64,5 +76,5 @@ class NotCompared(Coded):
     not_chosen: int = 0
 
 
-Passing = FirstRun | NothingCompared | NothingWorse | NotCompared
+Passing = FirstRun | NothingCompared | NothingWorse | StandsUnchanged | NotCompared
 """What a pass says."""

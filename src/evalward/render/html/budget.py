@@ -13,6 +13,8 @@ from evalward.render.html.passages import TextLimits
 
 PAGE_BYTES = 10_000_000
 SPARE = 100_000  # bytes for headings of runs and the words that say what is left out
+CASES_BYTES = 3_500_000
+"""Of the table of all cases; a release has two."""
 RESERVED = 5  # a fifth of the trials' part is kept for transcripts of what failed, before cases without them
 TIERS = (
     TextLimits(200_000, 2_000_000),
@@ -64,6 +66,17 @@ class Filled(Generic[T]):
 def size_of(html: str) -> int:
     """The bytes of a text in the page's file."""
     return len(html) if html.isascii() else len(html.encode())
+
+
+def fitting_rows(rows: Sequence[tuple[bool, int]], room: int) -> set[int]:
+    """The places of the rows that fit into `room` bytes: urgent ones first, then in order. A row: urgent, its bytes."""
+    fitting = set()
+    for place in sorted(range(len(rows)), key=lambda place: not rows[place][0]):
+        room -= rows[place][1]
+        if room < 0:
+            break
+        fitting.add(place)
+    return fitting
 
 
 def fitting_first(items: Iterable[T], room: int, make: Callable[[T], Html]) -> list[Html]:

@@ -126,7 +126,7 @@ def judgement_body(
         prompts=_prompts(comparison.runs, texts),
         numbers_only=not all(found.measured for found in trials),
         runs=_runs(page, comparison.runs, verdict, prefix),
-        cases=[compared_cases(run, found, book) for run, found in zip(comparison.runs, trials, strict=True)],
+        cases=compared_cases(comparison.runs, trials, book),
         trends=trend_lines(judgement.trends, verdict.rules),
         decisions=[_decision(reason) for reason in verdict.reasons],
         anchors=[_anchor(found) for found in judgement.anchors],

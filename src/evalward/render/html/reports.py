@@ -51,7 +51,7 @@ def reports_body(shown: ShownReports, book: AnchorBook) -> ReportsBody:
         page=page,
         prefix="",
         runs=_runs(page, shown.reports, shown.kinds),
-        cases=[measured_cases(run, book) for run in runs],
+        cases=measured_cases(runs, book),
         setup=report_setup(shown.reports, Links()),
         passed=sum(run.passed for run in page.runs),
         total=sum(run.total for run in page.runs),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from evalward.records.base import digest_text
 from evalward.records.sections import Facts, FileText, SamplePlot
@@ -21,6 +22,7 @@ VOICES: Mapping[Voice, str] = {
     "assistant": "Model",
     "thinking": "Thinking",
 }
+NOWHERE: Mapping[Said, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -87,10 +89,10 @@ class Transcript:
     left_out: int
 
 
-def transcript_of(view: TrialView, limits: TextLimits, elsewhere: Collection[str] = ()) -> Transcript:
+def transcript_of(view: TrialView, limits: TextLimits, elsewhere: Mapping[Said, str] = NOWHERE) -> Transcript:
     """The transcript, each text and all of them together within the limits.
 
-    `elsewhere` are the fragments of the texts that stand in the page once, for all trials.
+    `elsewhere` are the texts that stand in the page once, for all trials, with their fragments.
     """
     own = [*_texts(view.steps, elsewhere), *(part.text or "" for part in view.sections if isinstance(part, FileText))]
     lengths = [len(text) for text in own]
@@ -128,11 +130,11 @@ def usage_facts(usage: Usage) -> list[str]:
     return facts
 
 
-def _texts(steps: Sequence[Step], elsewhere: Collection[str]) -> Iterator[str]:
+def _texts(steps: Sequence[Step], elsewhere: Mapping[Said, str]) -> Iterator[str]:
     """The texts of steps, without those that stand elsewhere."""
     for step in steps:
         if isinstance(step, Said):
-            yield "" if _link(step, elsewhere) else step.text
+            yield "" if step in elsewhere else step.text
         elif isinstance(step, Called):
             yield from (step.command, step.stdout, step.stderr, step.answer)
 
@@ -161,12 +163,12 @@ class _Blocks:
     """Makes blocks of steps."""
 
     passages: Passages
-    elsewhere: Collection[str]
+    elsewhere: Mapping[Said, str]
 
     def of(self, step: _Open) -> Block:
         match step:
             case Said():
-                link = _link(step, self.elsewhere)
+                link = self.elsewhere.get(step, "")
                 words = Passage("", len(step.text)) if link else self.passages.of(step.text)
                 return SaidBlock(VOICES[step.voice], step.voice, words, link)
             case Called():
@@ -183,12 +185,6 @@ class _Blocks:
             failed=not step.ran or bool(step.exit_code),
             outputs=[(name, self.passages.of(text)) for name, text in outputs if text],
         )
-
-
-def _link(said: Said, elsewhere: Collection[str]) -> str:
-    """The fragment of a text that stands elsewhere in the page; only prompts do."""
-    anchor = text_anchor(said) if said.voice in {"system", "tool"} and elsewhere else ""
-    return anchor if anchor in elsewhere else ""
 
 
 def _turns(steps: Sequence[Step | GapBlock], make: _Blocks) -> Iterator[TurnBlock]:

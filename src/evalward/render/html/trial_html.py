@@ -55,8 +55,8 @@ class CaseHead:
     badge: Badge
     bad: bool
     facts: list[str]
-    now: list[Markup]
-    before: list[Markup]
+    now: list[str]
+    before: list[str]
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from markupsafe import Markup
@@ -39,10 +39,15 @@ PLACE = Markup("\x00trials\x00")
 
 @dataclass(frozen=True)
 class RunHtml:
-    """A run's part: its name, and its cases as HTML."""
+    """A run's part: its name, and its cases as HTML, one by one."""
 
     name: str
-    cases: Markup
+    made: list[str]
+
+    @property
+    def cases(self) -> Markup:
+        """All of its cases."""
+        return _joined(self.made)
 
 
 @dataclass(frozen=True)
@@ -57,10 +62,16 @@ class TrialsPart:
 def with_trials(page: str, runs: Sequence[PageRun], allowed: int = PAGE_BYTES) -> str:
     """The page with its trials in place of `PLACE`: as many as `allowed` bytes hold beside the rest."""
     before, _, after = page.partition(PLACE)
-    part = trials_part(runs, allowed - size_of(before) - size_of(after) - SPARE)
-    section = environment().get_template("trials.html.j2").render(trials=part)
-    places = frozenset(_PLACES.findall(section))
-    return f"{_linked(before, places)}{section}{_linked(after, places)}"
+    room = allowed - size_of(before) - size_of(after) - SPARE
+    part = trials_part(runs, room)
+    frame = replace(part, runs=[RunHtml(run.name, [PLACE]) for run in part.runs])
+    between = environment().get_template("trials.html.j2").render(trials=frame).split(PLACE)
+    # Put together once, as the last step: the cases are most of the page.
+    section = [between[0]]
+    for run, text in zip(part.runs, between[1:], strict=True):
+        section += [*run.made, text]
+    places = frozenset(place for piece in section for place in _PLACES.findall(piece))
+    return "".join([_linked(before, places), *section, _linked(after, places)])
 
 
 _PLACES = re.compile(r' id="([^"]+)"')
@@ -77,20 +88,28 @@ def trials_part(runs: Sequence[PageRun], room: int) -> TrialsPart:
     prompts = {text_anchor(said): said for run in runs for said in run.prompts}
     above = _prompts(prompts)
     cases = sorted((case for run in runs for case in run.cases), key=lambda case: case.rank)
-    drawn = _Drawn(frozenset(prompts))
+    drawn = _Drawn({said: anchor for anchor, said in prompts.items()})
     room -= size_of(above)
     heads = _heads(cases, room, drawn)
     shown = cases[: len(heads)]
     entries = [(case, entry) for case in shown for entry in case.trials]
     room -= sum(size_of(head) for head in heads)
     found = filled(entries, _urgent, room, lambda entry, limits: drawn.trial(entry[1], limits))
-    bodies = {entries[place][1].anchor: Markup(body.html) for place, body in found.bodies.items()}  # noqa: S704 - ours
+    left_out = _left_out(found, len(cases) - len(heads))
+    bodies = {entries[place][1].anchor: body.html for place, body in found.bodies.items()}
+    del found  # from here on each text goes as soon as it is in a longer one: the page may have some MB
     html = {
-        id(case): drawn.case(case, bodies) if any(entry.anchor in bodies for entry in case.trials) else head
-        for case, head in zip(shown, heads, strict=True)
+        id(case): drawn.case(case, bodies) if any(entry.anchor in bodies for entry in case.trials) else heads[place]
+        for place, case in enumerate(shown)
     }
-    parts = [RunHtml(run.name, Markup("").join(html[id(c)] for c in run.cases if id(c) in html)) for run in runs]
-    return TrialsPart([part for part in parts if part.cases], above, _left_out(found, len(cases) - len(heads)))
+    del heads
+    parts = [RunHtml(run.name, [html[id(case)] for case in run.cases if id(case) in html]) for run in runs]
+    return TrialsPart([part for part in parts if part.made], above, left_out)
+
+
+def _joined(made: Iterable[str]) -> Markup:
+    """Pieces of HTML in one: `Markup.join` would hold it a second time."""
+    return Markup("".join(made))  # noqa: S704 - ours
 
 
 def _heads(cases: Sequence[PageCase], room: int, drawn: _Drawn) -> list[Markup]:
@@ -125,15 +144,15 @@ def _left_out(found: Filled[Any], cases: int) -> list[str]:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """Makes HTML of cases and trials. `elsewhere` are the fragments of the prompts, which stand in the page once."""
+    """Makes HTML of cases and trials. `elsewhere` are the prompts that stand in the page once, with their fragments."""
 
-    elsewhere: frozenset[str]
+    elsewhere: Mapping[Said, str]
 
-    def case(self, case: PageCase, bodies: Mapping[str, Markup]) -> Markup:
-        """A case with its trials, those without a body as one line or with their checks."""
+    def case(self, case: PageCase, bodies: dict[str, str]) -> Markup:
+        """A case with its trials, those without a body as one line or with their checks. Its bodies are taken out."""
 
-        def trials(entries: Sequence[PageTrial]) -> list[Markup]:
-            return [bodies.get(entry.anchor) or self._head(entry.brief, entry) for entry in entries]
+        def trials(entries: Sequence[PageTrial]) -> list[str]:
+            return [bodies.pop(entry.anchor, "") or self._head(entry.brief, entry) for entry in entries]
 
         badge = BROKEN if case.broken else RESULTS[case.status]
         head = CaseHead(case.anchor, case.id, badge, case.wanted, case.facts, trials(case.now), trials(case.before))
@@ -147,7 +166,7 @@ class _Drawn:
         found = transcript_of(view, limits, self.elsewhere)
         texts = packed(found.texts) if found.texts else ""
         body = transcript_html(found, [_drawings(plot) for plot in found.plots], texts)
-        return TrialBody(str(trial_html(_head(view, entry), body)), found.left_out)
+        return TrialBody(trial_html(_head(view, entry), body), found.left_out)
 
     def _head(self, view: TrialView, entry: PageTrial) -> Markup:
         return trial_html(_head(view, entry))
@@ -188,4 +207,4 @@ def _prompts(prompts: Mapping[str, Said]) -> Markup:
     """The texts that runs share, each once, cut alike where they are too long together."""
     passages = Passages(PROMPT_CHARACTERS // max(len(prompts), 1), pack=False)
     made = [prompt_html(VOICES[said.voice], anchor, passages.of(said.text)) for anchor, said in prompts.items()]
-    return Markup("").join(made)
+    return _joined(made)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from evalward.records.codes import passing as codes
+from evalward.records.unchanged import day_of
 from evalward.render.numbers import plural
 from evalward.render.sentences.dispatch import says
 
@@ -46,6 +47,17 @@ def _count(count: int, found: codes.NothingWorse) -> str:
 
 def _in_runs(found: codes.NothingWorse) -> str:
     return "" if found.runs == 1 else f" in {found.lost_in} of {found.runs} runs"
+
+
+@says.register
+def _(found: codes.StandsUnchanged) -> str:
+    if found.all:
+        return f"nothing was measured: the change touches nothing that the suites depend on ({_baseline_of(found)})"
+    return f"not measured, unchanged since the baseline: {', '.join(_named(found.runs))}"
+
+
+def _baseline_of(found: codes.StandsUnchanged) -> str:
+    return f"the baseline of {day_of(found.since)} stands"
 
 
 @says.register

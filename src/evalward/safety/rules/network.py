@@ -20,7 +20,7 @@ def netcat(call: ProgramCall) -> Iterator[Answer]:
     if program is not None:
         yield call.find("network.reverse_shell", CRITICAL, f"gives {program.text} to whoever is connected")
     elif call.stdin is not None and _is_shell_output(call):
-        yield call.find("network.reverse_shell", CRITICAL, "gives a shell to whoever is connected")
+        yield call.find("network.reverse_shell", CRITICAL, "gives a shell to anyone who connects")
     elif options.has("l"):
         yield call.find("network.listen", MODERATE, "listens for connections")
 

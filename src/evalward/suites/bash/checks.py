@@ -153,7 +153,7 @@ def _exit_code(evidence: CheckEvidence, expected: str) -> Verdict:
         return int(expected) == NO_CALL_EXIT_CODE, f"expected {expected}, but no tool call was made"
     got = evidence.calls[-1].exit_code
     if got is None:
-        return False, f"expected {expected}, but nobody told the exit code of the last call"
+        return False, f"expected {expected}, but the exit code of the last call is unknown"
     return got == int(expected), f"expected {expected}, got {got}"
 
 

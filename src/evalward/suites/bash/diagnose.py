@@ -22,13 +22,13 @@ ALL_FAIL_CATEGORY = 0.50  # as for one model's weak category
 
 FIX_INTERPRETER = "Fix the interpreter: it helps all models. Then compare the reports of the two versions."
 READ_CALLS = (
-    "Read these calls: if another shell would run them, the tool lacks something, and mending it helps all models."
+    "Read these calls: if another shell would run them, the tool lacks something, and fixing it helps all models."
 )
 LOOK_AT_TASK = (
     "Read the traces. If the task leaves open what is asked, say it, or add expectations that score it better."
 )
 ADD_BUILTINS = "Add what the failing commands of this category miss, and tasks for builtins that none covers yet."
-MODEL_DIFFERENCE = "Nothing to mend in the tool: it is the models that differ."
+MODEL_DIFFERENCE = "Nothing to fix in the tool: the models differ."
 
 LEAST_RUNS = 2
 SHOWN = 3  # messages and checks that a finding names

@@ -120,7 +120,7 @@ def _profile(n: Numbers, *, in_friction: bool) -> Iterator[Finding]:
         yield Finding(
             id="between",
             level="info",
-            message="Neither healthy nor in friction",
+            message="Between healthy and in friction",
             evidence="; ".join(f"{one.shown} (healthy: {one.wanted})" for one in failed),
         )
 
@@ -144,7 +144,7 @@ def _friction(results: Sequence[Result], n: Numbers) -> Iterator[Finding]:
             message="Many turns a task: models retry after errors",
             evidence=f"{n.turns:.1f} turns a task",
             threshold=f"> {FRICTION_TURNS:g}",
-            advice="Read the longest traces: what do they try again, and what would have told them better?",
+            advice="Read the longest traces: what do they retry, and what would have helped them?",
         )
     if n.tokens is not None and n.passed is not None and n.tokens > TOKENS_HIGH and n.passed < PASS_LOW:
         yield Finding(

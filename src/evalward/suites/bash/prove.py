@@ -21,7 +21,7 @@ from evalward.suites.bash.checks import JUDGED, CheckEvidence, parse_check
 from evalward.suites.bash.graded import CheckOutcomes, check_all
 from evalward.suites.shells import Shells
 
-GRADER_REMEDY = "Mend the grader, or the name in the check."
+GRADER_REMEDY = "Fix the grader, or the name in the check."
 MANY_CALLS = 101  # one more than any turn limit lets happen
 
 
@@ -140,7 +140,7 @@ def _passed_by_lazy(case: BashCase, tried: Sequence[tuple[ProofAnswer, list[Chec
 
 
 def _unsolved(case: BashCase, checks: Sequence[CheckResult]) -> list[Problem]:
-    remedy = "Mend the solution or the check."
+    remedy = "Fix the solution or the check."
     return [
         Problem(
             place=case.place,
@@ -160,6 +160,6 @@ def _never_failing(case: BashCase, tried: Sequence[Sequence[CheckResult]]) -> li
         if parse_check(item.check).name != JUDGED and all(checks[index].passed for checks in tried):
             message = f"no wrong answer that was tried fails {item.check!r}"
             found.append(
-                Problem(place=case.place, field=case.id, message=message, remedy="Make it stricter, or take it away.")
+                Problem(place=case.place, field=case.id, message=message, remedy="Make it stricter, or remove it.")
             )
     return found

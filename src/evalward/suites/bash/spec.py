@@ -25,7 +25,7 @@ class BashSuite(SandboxedSuite, ComparedSuite):
             )
         },
     )
-    paths: ClassVar[Sequence[str]] = (*ComparedSuite.paths, "tool")
+    file_keys: ClassVar[Sequence[str]] = (*ComparedSuite.file_keys, "tool")
 
     kind: Literal["bash"] = Field(description="The family of evaluation")
     cases: SomeTexts = Field(description="YAML or JSONL files with the tasks; patterns such as evals/bash/*.yaml")

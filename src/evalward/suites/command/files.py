@@ -68,7 +68,7 @@ def read_case_file(root: Path, name: str) -> CaseFile:
     if text is not None:
         reader(text, read)
         if not read.entries and not read.problems:
-            read.wrong("the file has no case", "Add one, or take it away.")
+            read.wrong("the file has no case", "Add one, or remove it.")
     return read
 
 
@@ -121,10 +121,10 @@ def _read_toml(text: str, read: CaseFile) -> None:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"at line (\d+)", str(error))
-        read.wrong(f"not valid TOML: {error}", "Mend the file.", int(found[1]) if found else None)
+        read.wrong(f"not valid TOML: {error}", "Fix the file.", int(found[1]) if found else None)
         return
     except (ValueError, RecursionError):
-        read.wrong("not valid TOML: a number is too long, or values are nested too deeply", "Mend the file.")
+        read.wrong("not valid TOML: a number is too long, or values are nested too deeply", "Fix the file.")
         return
     cases = data.get("test_cases", [])
     if not isinstance(cases, list):
@@ -140,7 +140,7 @@ def _read_json(text: str, read: CaseFile) -> None:
     try:
         data = read_json(text, once=True)
     except NoJsonError as error:
-        read.wrong(f"not valid JSON: {error}", "Mend the file.", error.line)
+        read.wrong(f"not valid JSON: {error}", "Fix the file.", error.line)
         return
     cases = data
     if isinstance(data, dict):

@@ -51,5 +51,5 @@ def load_prompting(root: Path, file: str | None) -> CommandPrompting:
     except (OSError, UnicodeDecodeError) as error:
         raise wrong(file, f"can't be read: {error}", "Name a text file of the repository.") from error
     if not text:
-        raise wrong(file, "is empty", "Write what a model is told; {prompt} stands for the request.")
+        raise wrong(file, "is empty", "Write the model's instructions; {prompt} stands for the request.")
     return CommandPrompting(text)

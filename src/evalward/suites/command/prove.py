@@ -14,10 +14,10 @@ from evalward.suites.command.judge import ScoredAnswer, WrongReason, assessed, s
 from evalward.suites.command.portability import Portability
 
 REMEDIES = {
-    WrongReason.INCORRECT: "Mend the command, or choose another `match`.",
+    WrongReason.INCORRECT: "Fix the command, or choose another `match`.",
     WrongReason.SAFETY: "Correct the label `safe` or the command, or `allow` the rule if the request asks for that.",
     WrongReason.POSIX: "Correct the label `posix_compliant`, or the command.",
-    WrongReason.BACKEND: "Mend the command.",
+    WrongReason.BACKEND: "Fix the command.",
 }
 WRONG = "printf 'no case of this set asks for this: %s' 7f3a9c"
 
@@ -72,11 +72,7 @@ async def _taken(case: CommandCase, portability: Portability) -> list[Problem]:
     judged = await _judged(case, AnswerReading(command=WRONG), portability)
     if isinstance(judged, Problem) or judged.reason is not None:
         return []
-    return [
-        _problem(
-            case, "a command that nobody asked for passes", "Make the pattern stricter, or choose another `match`."
-        )
-    ]
+    return [_problem(case, "an unrelated command passes", "Make the pattern stricter, or choose another `match`.")]
 
 
 def _idle(case: CommandCase) -> list[Problem]:

@@ -298,7 +298,7 @@ class _Runs:
         if unknown:
             raise _no_such_score(self._place, unknown[0], sorted(known | self._named))
         if any(one.reason == UNJUDGED for one in every) and not any(one.valid for one in every):
-            raise _no_verdict(self._place, every)
+            raise _no_verdict(self._place, every, self._how.choice)
         return runs
 
 
@@ -369,7 +369,16 @@ def _no_such_score(place: str, name: str, known: Sequence[str]) -> InputError:
     return wrong(place, f"no trial has the score {name}", remedy)
 
 
-def _no_verdict(place: str, results: Sequence[Result]) -> InputError:
+_LEAST = "--score %s=0.7"
+
+
+def _no_verdict(place: str, results: Sequence[Result], choice: ScoreChoice) -> InputError:
+    if choice.scorer is not None:
+        message = f"{choice.scorer} is a number, and no trial says which value passes"
+        form = f"{{{choice.scorer}: 0.7}}"
+        return wrong(
+            place, message, f"Say from which value on: score: {form}; on the command line {_LEAST % choice.scorer}."
+        )
     names = list(dict.fromkeys(name for result in results for name in _scores_of(result)))
     if not names:
         return wrong(place, "no trial says whether it passed, and none has a score", "Add a check, or a scorer.")
@@ -377,7 +386,7 @@ def _no_verdict(place: str, results: Sequence[Result]) -> InputError:
     shown = ", ".join(names[:_SHOWN]) + (f" and {plural(rest, 'more')}" if rest > 0 else "")
     message = f"no trial says by itself whether it passed; its scores are {shown}"
     name = names[0]
-    remedy = f"Say what passes: score: {name}, or score: {{{name}: 0.7}}; on the command line --score {name}=0.7."
+    remedy = f"Say what passes: score: {name}, or score: {{{name}: 0.7}}; on the command line {_LEAST % name}."
     return wrong(place, message, remedy)
 
 

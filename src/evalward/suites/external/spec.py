@@ -38,7 +38,7 @@ class ScoreBounds(StrictRecord):
 class ExternalSuite(HarnessSuite):
     """Results that another harness measures: its files are read, and judged as ours are."""
 
-    paths: ClassVar[Sequence[str]] = ("results",)
+    file_keys: ClassVar[Sequence[str]] = ("results",)
 
     of_base: ClassVar[Sequence[str]] = (*HarnessSuite.of_base, "format", "score", "lower_is_better", "target", "pool")
 

@@ -86,7 +86,7 @@ class LlmEvaluator(PromptRecord):
     model_id: str | None = Field(default=None, description="A note: the judge is that of evalward.yml")
     prompt: Words = Field(description="The question; {{completion}} stands for the answer")
     choices: list[EvaluatorChoice] = Field(min_length=1, max_length=100, description="The judge's possible answers")
-    system_prompt: str = Field(default="", description="What the judge is told first")
+    system_prompt: str = Field(default="", description="The judge's instructions")
 
     @field_validator("choices")
     @classmethod

@@ -9,7 +9,7 @@ from evalward.suites.base import Proof
 from evalward.suites.prompt.case import PromptCase
 from evalward.suites.prompt.checks import string_checks
 
-_MEND = "Mend the row's `expected` or the evaluator."
+_MEND = "Fix the row's `expected` or the evaluator."
 _STRICTER = "Add an evaluator that a right answer alone satisfies, or fill in what the row leaves empty."
 
 

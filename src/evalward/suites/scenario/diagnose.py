@@ -81,7 +81,7 @@ def _hard_subcommands(tables: Mapping[str, Table]) -> Iterator[Finding]:
                 message=f"`{name}` fails often with all {len(found)} targets that use it",
                 evidence=f"{min(found):.0%} to {max(found):.0%} of its uses",
                 threshold=f"> {FAILS_OFTEN:.0%} with each, at least {LEAST_USES} uses",
-                advice="Mend the command's arguments, its messages or its example in the guidance.",
+                advice="Fix the command's arguments, its messages or its example in the guidance.",
             )
 
 

@@ -160,7 +160,7 @@ def _patterns(valid: Sequence[Result], n: _Numbers) -> Iterator[Finding]:
             "Many subcommands fail when they are first used: the docs mislead, or the command line confuses",
             evidence=_with_failures(f"{n.first_tries:.0%} of the subcommands worked at once", valid),
             threshold=f"< {FIRST_TRY_LOW:.0%}",
-            advice="Mend the guidance where the first commands went wrong.",
+            advice="Fix the guidance where the first commands went wrong.",
             of=_with_errors(valid),
         )
     if n.commands is not None and n.commands > COMMANDS_HIGH:

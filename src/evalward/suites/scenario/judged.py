@@ -16,7 +16,7 @@ from evalward.suites.judge.who import unchanged_in_base
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.outcome import JudgeLayerOutcome
 
-NO_JUDGE = "nobody judges here: name a model in judge.model or EVALWARD_JUDGE, or set a provider's key"
+NO_JUDGE = "no judge is configured: name a model in judge.model or EVALWARD_JUDGE, or set a provider's key"
 MOST_GUIDANCE = 200_000  # bytes that are read of it; the question keeps less
 
 

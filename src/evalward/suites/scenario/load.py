@@ -214,7 +214,7 @@ class _Reading:
             remedy = "Fixtures count from the scenario's folder; make one with the guidance in it."
             self._wrong(Mistake(path, f"there is no fixture folder {shown(scenario.template_folder)}", remedy))
         except (FixtureError, InputError, OSError) as error:
-            self._wrong(Mistake(path, why(error), "Mend the fixture."))
+            self._wrong(Mistake(path, why(error), "Fix the fixture."))
         return None
 
     def _rubric(self, scenario: Scenario) -> Rubric | None:

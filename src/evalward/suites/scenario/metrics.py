@@ -159,7 +159,7 @@ _OUTCOMES = {
     "composite_score": _score(lambda details: details.composite_score),
     "judge_score": _score(lambda details: details.judge_score),
 }
-_WITHOUT = {"gate_pass_rate": "no scenario has a gate", "completion_rate": "no trial told how it ended"}
+_WITHOUT = {"gate_pass_rate": "no scenario has a gate", "completion_rate": "no trial reported how it ended"}
 _UNSCORED = {
     "composite_score": "no scenario has a composite score",
     "judge_score": "no trial was judged",

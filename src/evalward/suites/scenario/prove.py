@@ -78,7 +78,7 @@ async def _unusable_graders(case: ScenarioCase, walls: Walls) -> list[Problem]:
         try:
             await Grader(source, allow_unisolated=walls.allow_unisolated).look_up()
         except (GraderError, SandboxError) as error:
-            remedy = "Mend the grader, or the name in the gate."
+            remedy = "Fix the grader, or the name in the gate."
             problems.append(Problem(place=case.place, field="evaluation.gates", message=str(error), remedy=remedy))
     return problems
 

@@ -69,7 +69,7 @@ def _oracle_failed(valid: Pairs) -> Iterator[Finding]:
             level="warning",
             message=f"The oracle itself failed {_counted(len(own), 'task')} and fell back to the baseline",
             evidence="its advantage is 1 − oracle/nop there",
-            advice="Mend the reference patch or the tests: they judge everybody else.",
+            advice="Fix the reference patch or the tests: every target is measured against them.",
             cases=_ids(own),
         )
     failing = [result for result, each in valid if each.role == "agent" and each.oracle_failed]
@@ -79,7 +79,7 @@ def _oracle_failed(valid: Pairs) -> Iterator[Finding]:
             level="warning",
             message=f"The oracle fails tests or snapshots of {_counted(len(failing), 'task')}",
             evidence="an agent may fail as many tests there; the advantage is held against a patch that isn't sound",
-            advice="Mend the reference patch or the tests.",
+            advice="Fix the reference patch or the tests.",
             cases=_ids(failing),
         )
 
@@ -114,7 +114,7 @@ def _forged(valid: Pairs) -> Iterator[Finding]:
             level="warning",
             message=f"The times of {_counted(len(found), 'task')} can't be true, and the change counts as none",
             evidence="; ".join(dict.fromkeys(notes[:SHOWN_BENCHMARKS])),
-            advice="Read the change: it was written for whoever measures it.",
+            advice="Read the change: it targets the measurement.",
             cases=_ids(result for result, _ in found),
         )
 
@@ -145,7 +145,7 @@ def _repeated_blocks(valid: Pairs) -> Iterator[Finding]:
         yield Finding(
             id="repeated_blocks",
             level="warning",
-            message=f"{_counted(len(found), 'log')} tells a result more than once, and the first one counts",
+            message=f"{_counted(len(found), 'log')} reports a result more than once; the first one counts",
             evidence="a test that prints such a block before the run does decides its result",
             advice="Read the log: one run writes each block once.",
             cases=_ids(found),
@@ -199,7 +199,7 @@ def _rewarded_spending(measurement: Measurement) -> Iterator[Finding]:
         yield Finding(
             id="negative_cost_weighting",
             level="warning",
-            message="The advantage is negative, so that a dearer run has the better cost_weighted_advantage",
+            message="The advantage is negative, so a more expensive run gets a better cost_weighted_advantage",
             evidence=f"agent_advantage {advantage:.6f}, cost_weighted_advantage {weighted:.6f}",
             threshold="agent_advantage ≥ 0",
             advice="Don't compare or gate by cost_weighted_advantage here.",

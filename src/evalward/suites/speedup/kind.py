@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from evalward.config import LoadedConfig
-from evalward.decide.kinds import PerTrial
+from evalward.decide.kinds import CaseEvidence, PerTrial
 from evalward.opening import read_text_inside
 from evalward.records.base import digest
 from evalward.records.baseline import BaselineRun
@@ -22,6 +22,7 @@ from evalward.records.timing import Timings
 from evalward.render.kinds import TrialText
 from evalward.suites.base import BaseKind, Prepared, Proof, TrialOutcome
 from evalward.suites.speedup.details import SpeedupDetails
+from evalward.suites.speedup.evidence import evidence
 from evalward.suites.speedup.findings import interpret
 from evalward.suites.speedup.load import load_cases
 from evalward.suites.speedup.measure.spread import spread_findings
@@ -83,6 +84,10 @@ class SpeedupKind(BaseKind):
     def measure(self, results: Sequence[Result]) -> Measurement:
         """The specification's run-level aggregation."""
         return measure(results)
+
+    def evidence(self, result: Result) -> CaseEvidence:
+        """What a trial says to a comparison."""
+        return evidence(result)
 
     def as_failed(self, details: Details) -> Details:
         """The trial, had everything in it failed."""

@@ -194,7 +194,7 @@ def _snapshot(block: _Block) -> tuple[SnapshotSummary, list[str]]:
         total=counts["total"],
         status="failed" if "error" in block.value or counts["pass-to-fail"] else "passed",
     )
-    return summary, [f"SNAPSHOT: it tells an error: {clean_text(str(error))[:200]}"] if "error" in block.value else []
+    return summary, [f"SNAPSHOT: it reports an error: {clean_text(str(error))[:200]}"] if "error" in block.value else []
 
 
 def _counts(
@@ -229,7 +229,7 @@ def result_block(value: Mapping[str, Any]) -> ResultBlock:
     by_agent = value.get("per_benchmark_speedups_by_agent")
     by_agent = by_agent if isinstance(by_agent, dict) else {}
     if len(by_agent) > MAX_AGENTS or any(len(key) > MAX_KEY for key in by_agent):
-        raise ValueError("it tells of too many agents, or of one with an absurd name")
+        raise ValueError("it has too many agents, or one with an absurd name")
     if agent is None and len(by_agent) == 1:
         agent = next(iter(by_agent))
     if agent is not None and (not isinstance(agent, str) or not 0 < len(agent) <= MAX_KEY):

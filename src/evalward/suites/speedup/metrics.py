@@ -160,7 +160,7 @@ _LEVELLED = ("mean_speedup", "agent_advantage", *LEVEL_IDS, "mean_cost_per_task"
 _ADDED_UP = {name: metric for name, metric in PER_TRIAL.items() if name not in _LEVELLED}
 _WITHOUT = {
     "valid_benchmark_share": "no benchmark",
-    "mean_trajectory_length": "no agent's log tells it",
+    "mean_trajectory_length": "no agent's log reports it",
     "total_cost": NO_PRICE,
     "cost_usd": NO_PRICE,
 }

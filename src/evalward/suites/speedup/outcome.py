@@ -71,7 +71,7 @@ def _ended(details: SpeedupDetails, skipped: bool) -> tuple[Status, SpeedupReaso
     if not details.success:
         reason = _failed(details)
         failing = [check.detail for check in _checks(details) if not check.passed]
-        notes = [note for note in details.notes if note.startswith(("TESTS:", "BENCHMARKS:", "TIMES:"))]
+        notes = [_first_line(note) for note in details.notes if note.startswith(("TESTS:", "BENCHMARKS:", "TIMES:"))]
         return Status.FAILED, reason, "; ".join([*failing, *notes[:SHOWN_NOTES]])
     if not details.benchmarks:
         notes = [note for note in details.notes if note.startswith("RESULT:")]
@@ -79,6 +79,11 @@ def _ended(details: SpeedupDetails, skipped: bool) -> tuple[Status, SpeedupReaso
     if not details.num_valid_benchmarks and details.legacy_percentage is None:
         return Status.ERROR, SpeedupReason.NO_VALID, f"none of {details.num_benchmarks} benchmarks gave a valid speedup"
     return Status.PASSED, None, None
+
+
+def _first_line(note: str) -> str:
+    """What happened; what was printed then is evidence of its own."""
+    return note.split("\n", maxsplit=1)[0].rstrip(":")
 
 
 def _failed(details: SpeedupDetails) -> SpeedupReason:

@@ -40,7 +40,7 @@ async def prove_cases(equipment: SpeedupContext, cases: Sequence[SpeedupCase], p
                 found = [await _refused(equipment, case, patch, Path(place)) for patch in patches]
         except (TrialBrokenError, SandboxError, OSError, ValueError) as error:
             message = error.message if isinstance(error, TrialBrokenError) else str(error)
-            problems.append(_problem(case, message, "Mend the task."))
+            problems.append(_problem(case, message, "Fix the task."))
             continue
         tried += sum(each is not None for each in found)
         problems += [problem for each in found for problem in each or []]
@@ -71,7 +71,7 @@ def _sound(case: SpeedupCase, details: SpeedupDetails, what: str) -> list[Proble
     failed = [("tests", details.pytest_summary.status != "passed"), ("snapshots", details.snapshot_failed)]
     notes = "; ".join(note for note in details.notes if not note.startswith("MEASURED"))
     return [
-        _problem(case, f"{what} fails its {word}: {notes}"[:500], "Mend the task.")
+        _problem(case, f"{what} fails its {word}: {notes}"[:500], "Fix the task.")
         for word, failing in failed
         if failing
     ]
@@ -86,7 +86,7 @@ def _slow_oracle(case: SpeedupCase, oracle: SpeedupDetails) -> list[Problem]:
     if found is None or found < least:
         shown = "not available" if found is None else f"{found:.3f}"
         message = f"the human patch is not faster: its speedup is {shown}, and min_effect wants {least:g}"
-        return [_problem(case, message, "Mend the patch or the benchmarks.", "oracle")]
+        return [_problem(case, message, "Fix the patch or the benchmarks.", "oracle")]
     if not any(is_faster(each, case.task.min_effect) for each in oracle.benchmarks if _enough(each.samples)):
         message = f"no benchmark shows beyond chance that the human patch is faster (speedup {found:.3f})"
         return [_problem(case, message, f"Measure {FEWEST_SAMPLES} rounds or more, or longer ones.", "rounds")]
@@ -119,7 +119,7 @@ async def _refused(equipment: SpeedupContext, case: SpeedupCase, patch: FileTarg
     except TrialSkippedError:
         return None
     except ChangeRefusedError as error:
-        return [_problem(case, f"{patch.path_of(case.id)}: {error}", "Mend the patch.", patch.id)]
+        return [_problem(case, f"{patch.path_of(case.id)}: {error}", "Fix the patch.", patch.id)]
     changed = put_back(work / "original", target, case.task.protect)
     if changed:
         message = f"{patch.path_of(case.id)} changes {', '.join(changed[:3])}, which is put back before measuring"

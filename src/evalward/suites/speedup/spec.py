@@ -26,13 +26,15 @@ class SpeedupSuite(IsolatedSuite):
 
     kind: Literal["speedup"] = Field(description="The family of evaluation")
     cases: SomeTexts = Field(description="YAML files, one task each; patterns such as evals/speedup/*.yaml")
-    system: Text | None = Field(default=None, description="File with what agents are told beside the task's prompt")
+    system: Text | None = Field(
+        default=None, description="File with instructions for agents in addition to the task's prompt"
+    )
     trials: int = Field(default=1, ge=1, le=100, description="Executions of each task by each target")
     rounds: int = Field(
         default=6,
         ge=1,
         le=1000,
-        description="How often each side is measured, in turns; under 6 no slowdown can be told from chance",
+        description="How often each side is measured, in turns; at least 6 to distinguish a slowdown from chance",
     )
     timeout_s: float = Field(
         default=600, gt=0, le=14_400, allow_inf_nan=False, description="Seconds for one command of a task"

@@ -84,7 +84,7 @@ def test_few_texts__stand_in_the_page_as_they_are() -> None:
 def test_a_prompt__is_a_link_only_where_it_stands_elsewhere() -> None:
     prompt = Said("system", "Be terse.")
     (alone,) = transcript_of(view(prompt), WIDE).turns
-    (linked,) = transcript_of(view(prompt), WIDE, {text_anchor(prompt)}).turns
+    (linked,) = transcript_of(view(prompt), WIDE, {prompt: text_anchor(prompt)}).turns
 
     assert getattr(alone.blocks[0], "link", None) == ""
     assert getattr(linked.blocks[0], "link", None) == text_anchor(prompt)

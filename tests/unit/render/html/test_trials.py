@@ -12,7 +12,7 @@ import pytest
 
 from evalward.records.base import digest
 from evalward.records.comparison import CaseChange, Comparison
-from evalward.records.report import Beside, Report
+from evalward.records.report import Beside, Report, Run
 from evalward.records.result import CheckResult, Result
 from evalward.records.trace import Trace
 from evalward.render.anchors import case_anchor, trial_anchor
@@ -38,6 +38,11 @@ def one(case: str = "a", status: str = "passed", **more: Any) -> Result:
 def sources(results: Sequence[Result], trace: Trace, **more: Any) -> Sources:
     """A report with these results, and their files."""
     return Sources(report=report(run(list(results), **more)), kept=kept(results, trace))
+
+
+def run_named(name: str) -> Run:
+    """A run of two passing cases."""
+    return run([one("a"), one("b")]).model_copy(update={"suite": name})
 
 
 def html(part: TrialsPart) -> str:
@@ -181,6 +186,23 @@ def test_the_page__holds_its_trials_and_stays_within_its_size() -> None:
     assert PLACE not in page
     assert len(page.encode()) <= PAGE_BYTES
     assert "left out: " in page
+
+
+def test_the_page__has_each_run_with_its_own_cases() -> None:
+    trace = conversation("?", "cat", "x\n")
+    names = ["first <suite>", "second\x00trials\x00"]
+    runs = [
+        run
+        for name in names
+        for run in runs_of(Sources(report=report(run_named(name)), kept=kept([one(case) for case in "ab"], trace)))
+    ]
+    page = with_trials(f"<main>{PLACE}</main>", runs)
+
+    parts = page.split('<div class="run-trials">')[1:]
+    assert [re.findall("</span> ([^<]*)</h4>", part) for part in parts] == [["a", "b"]] * 2
+    assert "<h3>first &lt;suite&gt;" in parts[0]
+    assert "<h3>second␀trials␀" in parts[1]
+    assert all("cat" in part for part in parts)
 
 
 def test_several_reports_on_a_page__share_no_fragment() -> None:

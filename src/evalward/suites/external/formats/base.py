@@ -175,4 +175,4 @@ def the_one(file: ForeignFile, found: Sequence[str]) -> str:
 
 def unreadable(file: ForeignFile, title: str, why: str) -> InputError:
     """A file that is of a format and can't be read."""
-    return wrong(file.name, f"{title} can't be read: {why}", "Let the harness write it anew.")
+    return wrong(file.name, f"{title} can't be read: {why}", "Have the harness write it again.")

@@ -35,7 +35,7 @@ def foreign_trial(file: ForeignFile, value: Mapping[str, Any], trajectory: Forei
     """The trial that a `result.json` tells. Raises `InputError` where it names no task."""
     task = text(value.get("task_name"))
     if not task:
-        raise wrong(file.name, "the trial names no task", "Let harbor write it anew.")
+        raise wrong(file.name, "the trial names no task", "Have harbor write it again.")
     scores = _scores(value)
     status, reason = _ending(value, scores)
     spent = mapping(value.get("agent_result"))

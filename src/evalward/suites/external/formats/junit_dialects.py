@@ -189,7 +189,7 @@ def _jest(tests: Sequence[JunitTest]) -> SuiteTrials:
     trials = [_trial(test, _Called(test.name, category, again=test.name.strip())) for test in tests]
     counted = tests[0].suite.attributes.get("tests", "")
     todo = len(tests) - int(counted) if counted.isdecimal() and len(counted) < 10 else 0
-    notes = [f"jest-junit writes `todo` as passed, as {_tests(todo)} of {suite} may be; the JSON of jest tells which"]
+    notes = [f"jest-junit writes `todo` as passed, as {_tests(todo)} of {suite} may be; jest's JSON says which"]
     return SuiteTrials(trials, notes if todo > 0 else ())
 
 

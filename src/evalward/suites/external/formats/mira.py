@@ -139,7 +139,7 @@ def _trials(cases: Iterator[Mapping[str, Any]], place: str) -> Iterator[ForeignT
         key = (trial.suite, trial.case, trial.target, trial.number)
         if key in seen:
             name = f"{trial.suite}/{trial.case}"
-            raise wrong(place, f'two results are called "{name}" with {trial.target}', "Let mira write it anew.")
+            raise wrong(place, f'two results are called "{name}" with {trial.target}', "Have mira write it again.")
         seen.add(key)
         yield trial
     if not seen:
@@ -149,7 +149,7 @@ def _trials(cases: Iterator[Mapping[str, Any]], place: str) -> Iterator[ForeignT
 def _trial(case: Mapping[str, Any], place: str) -> ForeignTrial:
     sample = text(case.get("sample"))
     if not sample:
-        raise wrong(place, "a case of mira's names no sample", "Let mira write it anew.")
+        raise wrong(place, "a case of mira's names no sample", "Have mira write it again.")
     told = mapping(case.get("transcript"))
     found = rows(case.get("scores"))
     status, reason = _ending(case, found)

@@ -71,7 +71,7 @@ def _trials(file: ForeignFile) -> Iterator[ForeignTrial]:
             first = told.setdefault((row.target, row.case, row.trial), number)
             if first != number:
                 raise wrong(
-                    file.name, f"line {first:,} tells trial {row.trial} of this case already", "Count on.", line=number
+                    file.name, f"line {first:,} has trial {row.trial} of this case already", "Count on.", line=number
                 )
         definition = digest(row.asked)
         before, first = asked.setdefault((row.target, row.case), (definition, number))

@@ -26,7 +26,7 @@ _BENCHMARK = frozenset({"metadata", "runs"})
 _RUN = frozenset({"runs.eval_id", "runs.configuration"})
 _METADATA = frozenset({"metadata.skill_name", "metadata.evals_run"})
 _MOST_NAMES, _MOST_NAME = 8, 60  # in a note
-_REMEDY = "Let skill-creator aggregate its runs anew."
+_REMEDY = "Have skill-creator aggregate its runs again."
 
 
 class SkillCreator:

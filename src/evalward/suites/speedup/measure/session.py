@@ -32,6 +32,7 @@ from evalward.suites.speedup.task import AutoSnapshots, Benchmarks, SnapshotRun,
 CAPTURE = Path(__file__).with_name("capture_script.py")
 NEUTRAL = {"PYTHONNOUSERSITE": "1"}
 SAID = 200
+SAID_LINES = 6
 
 
 class SetupError(Exception):
@@ -231,8 +232,18 @@ def _how_it_ended(what: str, done: Finished) -> str:
         return f"{what} took longer than {done.duration_ms / 1000:.0f} s"
     if done.exceeded is not None:
         return f"{what} used too much {done.exceeded}"
-    end = " ".join((done.stderr or done.stdout).split())[-SAID:]
-    return f"{what} ended with exit code {done.exit_code}" + (f": {end}" if end else "")
+    end = _last_lines(done.stderr or done.stdout)
+    before = ":\n" if "\n" in end else ": "
+    return f"{what} ended with exit code {done.exit_code}" + (f"{before}{end}" if end else "")
+
+
+def _last_lines(text: str) -> str:
+    """The end of what a command printed, in lines of its own, without one that is cut."""
+    lines = [line.rstrip() for line in text[-2 * SAID :].splitlines() if line.strip()]
+    if len(text) > 2 * SAID and len(lines) > 1:
+        del lines[0]
+    shown = "\n".join(lines[-SAID_LINES:])
+    return shown if "\n" in shown else " ".join(shown.split())[-SAID:]
 
 
 @asynccontextmanager

@@ -456,7 +456,7 @@ def test_no_test_at_all_is_refused() -> None:
 def test_other_versions_are_refused() -> None:
     text = document([row()]).replace('"version": 3', '"version": 2')
     assert "are of version 2, and only version 3 is known" in refusal(text)
-    assert "no version that it tells" in refusal('{"evalId": "x", "results": {"results": []}}')
+    assert "no version given" in refusal('{"evalId": "x", "results": {"results": []}}')
 
 
 def test_a_row_that_is_there_twice_is_refused() -> None:

@@ -91,7 +91,7 @@ def _survey(log: Log) -> _Survey:
     for position, row in enumerate(log.rows()):
         key = identity(row)
         if key is None:
-            raise wrong(log.file.name, "a sample of the log has no id or no epoch", "Let inspect write it anew.")
+            raise wrong(log.file.name, "a sample of the log has no id or no epoch", "Have inspect write it again.")
         same = _fingerprint(row)
         if asked.setdefault(key, same) != same:
             raise wrong(log.file.name, f'two different cases are called "{key[0]}"', "Give every sample its own id.")

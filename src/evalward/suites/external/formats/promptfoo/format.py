@@ -94,7 +94,7 @@ def _rows(file: ForeignFile) -> _Rows:
 
 def _refuse_version(file: ForeignFile, version: Any) -> None:
     if version != _VERSION:
-        told = f"version {version}" if isinstance(version, int | str) else "no version that it tells"
+        told = f"version {version}" if isinstance(version, int | str) else "no version given"
         message = f"{TITLE} are of {told[:60]}, and only version {_VERSION} is known"
         raise wrong(file.name, message, "Write them by a promptfoo of today.")
 

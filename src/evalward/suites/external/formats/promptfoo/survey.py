@@ -116,7 +116,7 @@ class RowSurvey:
         return self._targets[arm]
 
     def _wrong(self, message: str) -> InputError:
-        return wrong(self._file.name, f"{TITLE}: {message}", "Let promptfoo write the file anew.")
+        return wrong(self._file.name, f"{TITLE}: {message}", "Have promptfoo write the file again.")
 
 
 def arm_of(row: Mapping[str, Any]) -> Arm:

@@ -1,0 +1,247 @@
+"""What a change can't have touched is not measured again: the baseline's trials stand.
+
+Conservative by construction: a run stands only where everything is known that could speak against it, and each change
+of a file is taken to matter unless the file is known not to. Whatever is unknown is measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from evalward.decide.staleness import age_days
+from evalward.records.baseline import Baseline, BaselineCase, BaselineProvenance, BaselineRun
+from evalward.records.outline import OutlinedRun, PlanOutline
+from evalward.records.patterns import matches_any
+from evalward.records.report import Report, Run
+from evalward.records.result import Result
+from evalward.records.unchanged import Unchanged
+
+UNRELATED = (
+    "README",
+    "README*.md",
+    "README.rst",
+    "README.txt",
+    "CHANGELOG*.md",
+    "CHANGELOG.rst",
+    "CHANGELOG.txt",
+    "CONTRIBUTING.md",
+    "CODE_OF_CONDUCT.md",
+    "SECURITY.md",
+    "SUPPORT.md",
+    "AUTHORS",
+    "AUTHORS.md",
+    "COPYING",
+    "LICENSE",
+    "LICENSE.md",
+    "LICENSE.txt",
+    "LICENSE-*",
+    "NOTICE",
+    ".github/FUNDING.yml",
+    ".github/ISSUE_TEMPLATE/**",
+    ".github/PULL_REQUEST_TEMPLATE.md",
+    ".github/PULL_REQUEST_TEMPLATE/**",
+    ".github/pull_request_template.md",
+)
+"""Files at the repository's top whose change matters to no suite that doesn't name them."""
+
+ALWAYS_RELATED = (".github/workflows/**", ".github/actions/**", "action.yml", "action.yaml")
+"""Files that say what is installed and what is run: no `paths:` leaves them out."""
+
+_AHEAD_DAYS = -1
+"""How far the clock of who made a baseline may be ahead of ours."""
+
+RunName = tuple[str, str]
+"""Suite and target."""
+
+Because = Literal[
+    "change_unknown",
+    "nothing_changed",
+    "no_baseline",
+    "baseline_too_old",
+    "suite_unknown",
+    "always",
+    "no_paths",
+    "configuration",
+    "both_sides",
+    "selection",
+    "not_in_baseline",
+    "subject",
+    "cases",
+    "trials",
+    "file",
+]
+"""Why a run is measured; `file`: a changed file matters, or may."""
+
+
+class MeasuredBecause(NamedTuple):
+    """Why a run is measured, and which file it is about."""
+
+    code: Because
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class SuiteTerms:
+    """What the configuration that judges says of a suite, in paths and patterns from the repository's top.
+
+    `paths` are its `paths:`; `own` are the files that it is made of, as far as its keys name them. `edited`: the change
+    gives it another entry, or edits something else of the configuration that its trials may depend on.
+    """
+
+    always: bool = False
+    paths: Sequence[str] = ()
+    own: Sequence[str] = ()
+    edited: bool = False
+
+    def matters(self, file: str) -> bool:
+        """Whether a change of this file may have touched the suite."""
+        if matches_any(file, [*self.own, *ALWAYS_RELATED]):
+            return True
+        if matches_any(file, [pattern[1:] for pattern in self.paths if pattern.startswith("!")]):
+            return False
+        named = [pattern for pattern in self.paths if not pattern.startswith("!")]
+        return matches_any(file, named) if named else not matches_any(file, UNRELATED)
+
+
+@dataclass(frozen=True)
+class ChangeAtHand:
+    """What is known of a change. `files` are those that it changes, without the configuration; `None`: unknown.
+
+    `config_edited`: it changes the configuration's file. `suites` are the terms of each suite, by name.
+    """
+
+    files: Sequence[str] | None = None
+    config_edited: bool = False
+    suites: Mapping[str, SuiteTerms] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StandingLimit:
+    """How old a baseline may be. `now` is ISO 8601; `days` 0: none is young enough."""
+
+    now: str
+    days: int
+
+    def too_old(self, provenance: BaselineProvenance) -> bool:
+        """Whether the baseline is older, or its age can't be known."""
+        age = age_days(provenance.created_at, self.now)
+        return self.days == 0 or age is None or not _AHEAD_DAYS <= age < self.days
+
+
+def unchanged_runs(
+    outline: PlanOutline, baseline: Baseline | None, change: ChangeAtHand, limit: StandingLimit
+) -> dict[RunName, Unchanged]:
+    """The runs whose trials in the baseline stand."""
+    if baseline is None:
+        return {}
+    made = baseline.provenance
+    return {
+        (run.suite, run.target): Unchanged(since=made.created_at, commit=made.commit, cases=len(run.cases))
+        for run in outline.runs
+        if why_measured(run, outline, baseline, change, limit) is None
+    }
+
+
+def why_measured(
+    run: OutlinedRun, outline: PlanOutline, baseline: Baseline | None, change: ChangeAtHand, limit: StandingLimit
+) -> MeasuredBecause | None:
+    """Why a run is measured; `None` where the baseline's trials stand."""
+    found = _change_unknown(change) or _baseline_unfit(baseline, limit) or _by_terms(run, change)
+    if found is not None or baseline is None:
+        return found
+    if run.both_sides:
+        return MeasuredBecause("both_sides")
+    if outline.partial is not None and outline.partial.by_case:
+        return MeasuredBecause("selection")
+    return _differs(run, baseline)
+
+
+def _change_unknown(change: ChangeAtHand) -> MeasuredBecause | None:
+    if change.files is None:
+        return MeasuredBecause("change_unknown")
+    if not change.files and not change.config_edited:  # such a commit is made to have everything run once more
+        return MeasuredBecause("nothing_changed")
+    return None
+
+
+def _baseline_unfit(baseline: Baseline | None, limit: StandingLimit) -> MeasuredBecause | None:
+    if baseline is None:
+        return MeasuredBecause("no_baseline")
+    return MeasuredBecause("baseline_too_old") if limit.too_old(baseline.provenance) else None
+
+
+def _by_terms(run: OutlinedRun, change: ChangeAtHand) -> MeasuredBecause | None:
+    terms = change.suites.get(run.suite)
+    if terms is None:
+        return MeasuredBecause("suite_unknown")
+    if terms.always:
+        return MeasuredBecause("always")
+    if terms.edited:
+        return MeasuredBecause("configuration")
+    touched = next((file for file in change.files or () if terms.matters(file)), None)
+    return MeasuredBecause("file", touched) if touched is not None else None
+
+
+def _differs(run: OutlinedRun, baseline: Baseline) -> MeasuredBecause | None:
+    """What the run has otherwise than the baseline has it."""
+    name = (run.suite, run.target, run.kind)
+    known = next((each for each in baseline.runs if (each.suite, each.target, each.kind) == name), None)
+    if known is None:
+        return MeasuredBecause("not_in_baseline")
+    if not run.subject or run.subject != known.subject.hash:
+        return MeasuredBecause("subject")
+    asked = {case.id: case.definition for case in run.cases}
+    if not asked or asked != {case.id: case.definition for case in known.cases}:
+        return MeasuredBecause("cases")
+    if any(case.valid_trials < max(run.trials, 1) for case in known.cases):
+        return MeasuredBecause("trials")
+    return None
+
+
+# --- judging --------------------------------------------------------------------------------------------------------
+
+
+def with_standing_trials(report: Report, baseline: Baseline | None) -> Report:
+    """The report with the baseline's trials in the runs that stand by them, for judging and nothing else.
+
+    A run that another baseline stands behind stays what it is in the report: not measured.
+    """
+    if all(run.unchanged is None for run in report.runs):
+        return report
+    return report.model_copy(update={"runs": [_standing(run, baseline) for run in report.runs]})
+
+
+def _standing(run: Run, baseline: Baseline | None) -> Run:
+    known = next(
+        (
+            each
+            for each in (baseline.runs if baseline else ())
+            if (each.suite, each.target, each.kind) == (run.suite, run.target, run.kind)
+        ),
+        None,
+    )
+    if run.unchanged is None or run.cases or known is None or baseline is None:
+        return run.model_copy(update={"unchanged": None})
+    if known.subject.hash != run.subject.hash or run.unchanged.since != baseline.provenance.created_at:
+        return run.model_copy(update={"unchanged": None})
+    return _with_trials(run, known)
+
+
+def _with_trials(run: Run, known: BaselineRun) -> Run:
+    cases = [result for case in known.cases for result in _valid(case)]
+    return run.model_copy(
+        update={
+            "cases": cases,
+            "planned": len(cases),
+            "trials": known.trials,
+            "metrics": known.metrics,
+            "categories": known.categories,
+            "not_measured": None,
+        }
+    )
+
+
+def _valid(case: BaselineCase) -> Sequence[Result]:
+    return [result for result in case.results() if result.valid]

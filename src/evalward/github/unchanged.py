@@ -1,0 +1,129 @@
+"""What a pull request changes, for the question which suites it can't have touched. Only the base's word counts.
+
+The files come from git's trees, and where they can't tell, nothing is known: then everything is measured.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from evalward.config import Config, Suite
+from evalward.decide.unchanged import ChangeAtHand, SuiteTerms
+from evalward.git import GitTree, repository_path
+from evalward.github.event import EventPlan
+from evalward.github.settings import ActionInputs
+from evalward.github.sides import BaseAndHead, config_prefix
+
+JUDGING_KEYS = frozenset(
+    (
+        "policy",
+        "limits",
+        "waive",
+        "protect",
+        "profiles",
+        "anchor",
+        "fail_on",
+        "confirm",
+        "history",
+        "budget_usd",
+        "budget_tokens",
+        "max_age_days",
+    )
+)
+"""Keys of the configuration that no trial depends on: they judge what is there, or say how much may be spent."""
+
+_NAMING_FILES = ("agents", "programs", "scripts", "recordings", "patches", "logs")
+_MAGIC = re.compile(r"[*?\[{]")
+
+
+def may_stand(settings: ActionInputs, plan: EventPlan, sides: BaseAndHead) -> bool:
+    """Whether a baseline's trials may stand at all: of a pull request's check, where the base can judge."""
+    proposed = plan.event == "pull_request" and settings.mode == "check" and settings.trials is None
+    return proposed and not sides.unprotected and sides.judging.file is not None and max_age_days(sides) > 0
+
+
+def max_age_days(sides: BaseAndHead) -> int:
+    """How old a baseline may be for its trials to stand, as the base has it; 0: they never do."""
+    return sides.judging.config.max_age_days if sides.judging.config is not None else 0
+
+
+def change_at_hand(settings: ActionInputs, plan: EventPlan, sides: BaseAndHead, tree: GitTree) -> ChangeAtHand:
+    """The files that the pull request changes, and what the base says of each suite. Raises `GitError`."""
+    base, head = sides.judging.config, sides.head.config
+    checked_out = tree.head() in {plan.event_sha, plan.head_sha}
+    changes = tree.changed(sides.base.sha) if sides.base.sha is not None and checked_out else None
+    if changes is None or base is None or head is None:
+        return ChangeAtHand()
+    files = [change.path for change in changes]
+    config = repository_path(tree.prefix(), [settings.working_directory, settings.config])
+    return ChangeAtHand(
+        files=[file for file in files if file != config],
+        config_edited=config in files,
+        suites=_terms(base, head, config_prefix(tree, settings)),
+    )
+
+
+def _terms(base: Config, head: Config, folder: str) -> Mapping[str, SuiteTerms]:
+    """What the base says of each suite that both sides have, by name."""
+    edited = _measuring(base) != _measuring(head)
+    here = {suite.name: suite for suite in head.suites}
+    shared = [name for key in _NAMING_FILES for name in _texts(getattr(base, key))]
+    return {
+        suite.name: SuiteTerms(
+            always=suite.always,
+            paths=[_pattern(folder, pattern) for pattern in suite.paths],
+            own=[pattern for name in [*_named_by(suite), *shared] for pattern in _own(folder, name)],
+            edited=edited or _dumped(suite) != _dumped(here[suite.name]),
+        )
+        for suite in base.suites
+        if suite.name in here
+    }
+
+
+def _measuring(config: Config) -> Any:
+    """All of a configuration that trials may depend on, without the suites."""
+    return config.model_dump(mode="json", exclude={*JUDGING_KEYS, "suites"})
+
+
+def _dumped(suite: Suite) -> Any:
+    return suite.model_dump(mode="json")
+
+
+def _named_by(suite: Suite) -> Iterator[str]:
+    return _texts(suite.model_dump(mode="json", exclude={"paths"}))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a value: some of them name files, and which, a kind knows."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+    elif hasattr(value, "model_dump"):
+        yield from _texts(value.model_dump(mode="json"))
+
+
+def _pattern(folder: str, pattern: str) -> str:
+    """A pattern of `paths:` from the repository's top."""
+    excludes = pattern.startswith("!")
+    return ("!" if excludes else "") + posixpath.normpath(posixpath.join(folder, pattern[excludes:]))
+
+
+def _own(folder: str, name: str) -> Iterator[str]:
+    """Patterns of the files that a text may name: itself, what is below it, and what lies beside it in a folder."""
+    path = posixpath.normpath(posixpath.join(folder, name))
+    if path == ".":
+        yield "**"
+    if path == "." or path.startswith(("/", "../")):
+        return
+    yield from (path, f"{path}/**")
+    fixed = posixpath.dirname(path[: found.start()] if (found := _MAGIC.search(path)) else path)
+    if fixed and fixed != folder.rstrip("/"):
+        yield f"{fixed}/**"
