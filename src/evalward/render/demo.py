@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from evalward.records.comparison import RunComparison
 from evalward.records.texts import SYSTEM
 from evalward.records.verdict import Judgement
+from evalward.render.changed_sentences import say_changed_sentences
 from evalward.render.console import Screen
 from evalward.render.context import PageContext, ShowCommand
 from evalward.render.escape import one_line
 from evalward.render.page import build_page
 from evalward.render.sentences import headline
-from evalward.render.text_diff import DiffLine, text_diff
-from evalward.render.view import OUTCOMES, TERMINAL, CaseEntry, Colour, JudgementPage
+from evalward.render.view import OUTCOMES, TERMINAL, CaseEntry, JudgementPage
 
 _CAPS = replace(TERMINAL, broken=5, checks=1, block=200)
-_DIFF: Mapping[str, tuple[str, Colour]] = {"removed": ("-", "red"), "added": ("+", "green"), "same": (" ", "dim")}
 
 KNOWN, FRESH = 5, 4
 """Trials of each case in the baseline of the supposed model, and fresh ones of each that failed."""
@@ -74,19 +72,7 @@ def _change(screen: Screen, demo: Demo, run: RunComparison) -> None:
     screen.blank()
     prompt = next(change for change in run.subject if change.part == SYSTEM)
     before, now = (demo.texts.get(key or "", "") for key in (prompt.before, prompt.now))
-    parts = text_diff(_sentences(before), _sentences(now), context=1).parts
-    for above, part in zip([None, *parts], parts, strict=False):
-        if isinstance(part, DiffLine) and not (
-            part.mark == "same" and isinstance(above, DiffLine) and above.mark == "same"
-        ):
-            mark, colour = _DIFF[part.mark]
-            text = "".join(span.text for span in part.spans)
-            screen.exact(f"{mark} {one_line(text, screen.width - 4)}", 2, colour)
-
-
-def _sentences(text: str) -> str:
-    """A sentence per line."""
-    return re.sub(r"(?<=[.!?]) +", "\n", text)
+    say_changed_sentences(screen, before, now)
 
 
 def _verdict(screen: Screen, page: JudgementPage, demo: Demo) -> None:

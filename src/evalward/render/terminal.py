@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from evalward.records.comparison import RunComparison
 from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Outcome
+from evalward.render.changed_sentences import say_changed_sentences
 from evalward.render.console import UNBROKEN, Screen
 from evalward.render.context import NO_CLOSING, Accepting, Closing, PageContext, ShowCommand
 from evalward.render.escape import one_line, without_marks
 from evalward.render.guidance import say_guidance
+from evalward.render.names import short_hash
 from evalward.render.numbers import plural
 from evalward.render.page import build_page
 from evalward.render.terminal_parts import (
@@ -33,10 +36,10 @@ from evalward.render.view import (
     ReasonLine,
     ReplacedLine,
     RunView,
-    SubjectLine,
 )
 
 _NAME = 80  # characters of a metric with its run
+_CHANGED_LINES = 6  # of a prompt
 _CHECK = 100  # characters of a check
 RED: Colour = "red"
 GREEN: Colour = "green"
@@ -52,12 +55,14 @@ def judgement_text(
     ending: Closing = NO_CLOSING,
     grouped: bool = False,
     verbose: bool = False,
+    texts: Mapping[str, str] | None = None,
 ) -> str:
     """The verdict, what led to it, and the verdict again: a terminal shows the end, a reader begins at the top.
 
     `width` is the terminal's, in columns; `accept` is how to accept a failure, `show` spells the command that shows a
     case, and `ending` is what stands with the verdict at the end. `grouped`: in a log whose groups fold, tables do.
     `verbose`: runs that are fine have their tables beside ones that aren't, too; a log has them anyway.
+    `texts` are what the hashes of prompts stand for: of one that changed, its sentences are shown.
     """
     page = build_page(judgement, PageContext(show=show), TERMINAL, counts=width >= WITH_COUNTS)
     screen = Screen(colour, width, grouped=grouped)
@@ -65,7 +70,7 @@ def judgement_text(
     for line in page.replaced:
         _replaced(screen, line)
     _cases(screen, page)
-    _tables(screen, page, judgement.trends, verbose=verbose or grouped)
+    _tables(screen, page, judgement, texts or {}, verbose=verbose or grouped)
     screen.unfold()
     say_listed(screen, "Warnings", page.warnings, lambda text: screen.say(text, 2, "!", "yellow"))
     if accept and judgement.verdict.outcome is not Outcome.PASS:
@@ -86,9 +91,13 @@ def verdict_line(judgement: Judgement, *, colour: bool) -> str:
     return screen.text()
 
 
-def _tables(screen: Screen, page: JudgementPage, trends: Sequence[Trend], *, verbose: bool) -> None:
+def _tables(
+    screen: Screen, page: JudgementPage, judgement: Judgement, texts: Mapping[str, str], *, verbose: bool
+) -> None:
     """All that there is to look up: what is folded in a log. Of a run that is fine a line, unless `verbose`."""
-    said: set[str] = set()
+    trends, said = judgement.trends, set[str]()
+    folded = {run.name for run in page.runs.shown if run.folded}
+    runs = sorted(judgement.comparison.runs, key=lambda run: run.name in folded)  # as the page has them
     for view in page.guidance:
         screen.fold(f"Guidance: {view.name}")
         say_guidance(screen, view)
@@ -104,7 +113,7 @@ def _tables(screen: Screen, page: JudgementPage, trends: Sequence[Trend], *, ver
         screen.fold("Categories that fell, and what changed in the subject")
     for run in page.runs.shown:
         _fell(screen, run, page.several)
-    _subject(screen, page)
+    _subject(screen, runs, texts)
     if trends:
         screen.fold("Trends")
     _trends(screen, trends)
@@ -202,16 +211,21 @@ def _fell(screen: Screen, run: RunView, several: bool) -> None:
         screen.table(["category", "baseline", "now", "Δ"], cells, "lrrr")
 
 
-def _subject(screen: Screen, page: JudgementPage) -> None:
+def _subject(screen: Screen, runs: Sequence[RunComparison], texts: Mapping[str, str]) -> None:
     """What changed in the subjects, each change once: a prompt is often that of several runs."""
-    said: set[SubjectLine] = set()
-    for run in page.runs.shown:
-        lines = [line for line in run.subject if line not in said]
-        said.update(lines)
-        if lines:
-            screen.heading(f"What changed in the subject{f' in {run.name}' if page.several else ''}")
-        for line in lines:
-            screen.say(f"{line.part}: {line.before} → {line.now}", 2)
+    said: set[tuple[str, str | None, str | None]] = set()
+    for run in runs:
+        changes = [each for each in run.subject if (each.part, each.before, each.now) not in said]
+        said.update((each.part, each.before, each.now) for each in changes)
+        if changes:
+            screen.heading(f"What changed in the subject{f' in {run.name}' if len(runs) > 1 else ''}")
+        for each in changes[: TERMINAL.rows]:
+            before, now = texts.get(each.before or ""), texts.get(each.now or "")
+            if before is not None and now is not None and before != now:
+                screen.say(f"{each.part}:", 2)
+                say_changed_sentences(screen, before, now, indent=4, most=_CHANGED_LINES)
+            else:
+                screen.say(f"{each.part}: {short_hash(each.before)} → {short_hash(each.now)}", 2)
 
 
 def _trends(screen: Screen, trends: Sequence[Trend]) -> None:

@@ -153,3 +153,16 @@ def test_accepting__what_helps_comes_before_a_command_that_does_not() -> None:
     assert text.index("Mend what fails.") < text.index("evalward baseline update") < text.index("This makes it")
     page = comment(judgement, context(accept=accept))
     assert page.index("Mend what fails.") < page.index("evalward baseline update")
+
+
+def test_a_changed_prompt_whose_texts_are_known_is_shown_by_its_sentences() -> None:
+    before, now = "sha256:" + "a" * 64, "sha256:" + "b" * 64
+    changed = AGENT.model_copy(update={"subject": [SubjectChange(part="system", before=before, now=now)]})
+    texts = {before: "Be short. Use the shell.", now: "Be short. Use Python. \x1b[31m" + "More. " * 50}
+
+    text = judgement_text(judged(changed, ORACLE), colour=False, width=80, texts=texts)
+    assert "  system:\n      Be short.\n    - Use the shell.\n    + Use Python.\n" in text
+    assert "more lines" in text
+    assert "\x1b" not in text
+    assert "aaaaaaaaaaaa" not in text
+    assert "system: aaaaaaaaaaaa → bbbbbbbbbbbb" in shown(judged(changed, ORACLE))

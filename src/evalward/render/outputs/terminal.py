@@ -21,6 +21,7 @@ def _judgement(shown: ShownJudgement) -> str:
         ending=display.ending,
         grouped=display.grouped,
         verbose=display.verbose,
+        texts=shown.sources.texts(),
     )
 
 
