@@ -15,6 +15,7 @@ import pytest
 from support.live_runs import CLAUDE, VARIABLE, Done, Repo, ended, model_of, task, timeless
 from support.model_server import KEY, Fault, ModelServer
 from support.needs import missing
+from support.patience import wait_until
 from support.ray_cluster import LocalCluster
 
 pytestmark = pytest.mark.ray
@@ -23,6 +24,7 @@ NAMES = ("one", "two", "three", "four", "five", "six", "seven")
 TASKS = [task(name) for name in NAMES]
 STUCK = "five"
 ATTEMPTS = 4
+IMPORTED = ("sitecustomize", "usercustomize", "evalward", "zipfile", "json", "numpy", "tempfile", "setproctitle")
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +43,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repo]:
 @pytest.fixture
 def cluster(measured: Repo, tmp_path: Path) -> Iterator[LocalCluster]:
     """Two nodes, which have the key."""
-    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "RAY_USAGE_STATS_ENABLED": "0", VARIABLE: KEY}
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), VARIABLE: KEY}
     found = LocalCluster(env, tmp_path)
     yield found
     found.close()
@@ -65,18 +67,17 @@ def same_as_on_one_machine(repo: Repo) -> None:
     assert timeless(repo.report()["runs"]) == timeless(repo.report("whole")["runs"])
     assert repo.report()["part"] is None
     assert len(repo.trials()) == len(repo.trials("whole")) == 2 * len(NAMES)
-    assert {path.name for path in repo.root.iterdir()} == {*before(repo), "evalward-out"}
-
-
-def before(repo: Repo) -> set[str]:
-    return {".evalward", "cases.jsonl", "evalward.yml", "whole"} & {path.name for path in repo.root.iterdir()}
 
 
 def patient(repo: Repo, *words: str) -> Done:
     return ended(repo.start(*words), timeout=240)
 
 
-def test_a_cluster__gives_the_report_of_one_machine_and_compare_judges_it(repo: Repo) -> None:
+def test_a_cluster__gives_the_report_of_one_machine_and_runs_nothing_of_the_checkout(repo: Repo) -> None:
+    """A worker has the keys: it imports nothing that lies in the checkout, whatever its name."""
+    mark = repo.root.parent / "mark"
+    for name in IMPORTED:
+        (repo.root / f"{name}.py").write_text(f"open({str(mark)!r}, 'w').write({name!r})\n", "utf-8")
     since = len(repo.server.requests)
     done = patient(repo, "run", "--on", "ray", "--shards", "3")
     assert done.code == 0, done.err
@@ -85,6 +86,7 @@ def test_a_cluster__gives_the_report_of_one_machine_and_compare_judges_it(repo: 
     same_as_on_one_machine(repo)
     assert set(asked_first(repo, since).values()) == {2}  # two trials of each case
     assert KEY not in done.out + done.err
+    assert not mark.exists()
     assert repo.run("compare").code == 0
 
 
@@ -101,7 +103,7 @@ def test_a_lost_node__loses_nothing_and_doubles_nothing(repo: Repo, cluster: Loc
     begun = asked_first(repo, since)
     assert begun.pop(f"Print the word {STUCK}.") > 2  # the attempt that was lost, and the one that holds
     assert set(begun.values()) == {2}
-    assert not cluster.bundles()  # the lost attempt doesn't go on beside
+    wait_until(lambda: not cluster.bundles())  # the lost attempt doesn't go on beside
 
 
 def test_a_bundle_that_never_ends_well__is_named_and_no_report_is_made(repo: Repo, cluster: LocalCluster) -> None:
@@ -132,3 +134,19 @@ def test_what_is_wrong_with_the_input_on_a_node__is_one_message(repo: Repo) -> N
     assert "needs a key, and NO_SUCH_KEY is not set" in done.err
     assert done.err.count("error:") == 1
     assert not repo.path().exists()
+
+
+def test_an_interrupted_run__ends_what_runs_on_the_nodes_and_keeps_what_is_finished(
+    repo: Repo, cluster: LocalCluster
+) -> None:
+    repo.server.misbehave(Fault("stall", tries=2 * ATTEMPTS, match=f"the word {STUCK}"))
+    run = repo.start("run", "--on", "ray", "--shards", "7")
+    finished = 2 * (len(NAMES) - 1)
+    wait_until(lambda: len(repo.trials()) == finished, 240)
+    assert cluster.bundles()
+    run.send_signal(signal.SIGINT)
+    done = ended(run, timeout=240)
+    assert (done.code, "interrupted: finished trials are kept" in done.err) == (130, True)
+    wait_until(lambda: not cluster.bundles())
+    assert not repo.path().exists()
+    assert len(repo.trials()) == finished

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -17,10 +18,11 @@ class LocalCluster:
     """Two nodes with a CPU each, whose environment is `env`."""
 
     def __init__(self, env: Mapping[str, str], folder: Path) -> None:
+        self._session = tempfile.TemporaryDirectory(prefix="ray-")  # paths of sockets are short
         self._said = (folder / "cluster.log").open("wb")
         self._process = subprocess.Popen(
             [sys.executable, str(PROGRAM)],
-            env=dict(env),
+            env={**env, "RAY_TMPDIR": self._session.name, "RAY_USAGE_STATS_ENABLED": "0"},
             cwd=folder,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -43,6 +45,7 @@ class LocalCluster:
         """End it."""
         self._process.communicate()
         self._said.close()
+        self._session.cleanup()
 
     def bundles(self) -> list[int]:
         """The processes of the commands that Ray has started on its nodes and that have not ended."""

@@ -29,7 +29,10 @@ def test_a_misspelled_need_is_no_promise(monkeypatch: pytest.MonkeyPatch) -> Non
         missing("npm", "no npm here")
 
 
-def test_what_opens_a_browser_is_marked_and_left_out_of_make_test() -> None:
-    modules = list((Path(__file__).parents[1] / "browser").glob("test_*.py"))
-    assert len(modules) >= 6
-    assert [module.name for module in modules if "pytestmark = pytest.mark.browser\n" not in module.read_text()] == []
+@pytest.mark.parametrize(("folder", "modules"), [("browser", 6), ("ray", 1)])
+def test_what_needs_a_browser_or_a_cluster__is_marked_and_left_out_of_make_test(folder: str, modules: int) -> None:
+    found = list((Path(__file__).parents[1] / folder).glob("test_*.py"))
+    assert len(found) >= modules
+    marked = f"pytestmark = pytest.mark.{folder}\n"
+    assert [module.name for module in found if marked not in module.read_text("utf-8")] == []
+    assert f"and not {folder}" in (Path(__file__).parents[2] / "Makefile").read_text("utf-8")

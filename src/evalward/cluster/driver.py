@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from evalward.cluster.bundle import BundleDone, BundleFailedError, BundleOrder, run_bundle
-from evalward.cluster.orders import ClusterEvent, ClusterOrder, bundles_of
+from evalward.cluster.orders import AUTO, ClusterEvent, ClusterOrder, bundles_of
 from evalward.cluster.packing import PackingError, unpacked
 
 RETRIES = 3
@@ -66,6 +66,8 @@ def _connect(ray: Any, address: str) -> str:
         return why
     try:
         ray.init(address=address, log_to_driver=False, logging_level="ERROR")
+    except ConnectionError as error:
+        return "none runs on this machine" if address == AUTO else _brief(error)
     except (Exception, SystemExit) as error:  # Ray has no type of its own for this
         return _brief(error)
     return ""

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 MOST_BUNDLES = 256  # as many shards as a plan may have
+AUTO = "auto"  # the address of the cluster whose node we are on
 PER_CPU = 4
 """Bundles for each CPU of the cluster: a node that is lost takes little with it, and slow cases even out."""
 

@@ -14,7 +14,6 @@ from evalward.edge import SOURCE, harmless
 
 PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop()); from evalward.cluster.driver import main; main()"
 ADDRESS = "RAY_ADDRESS"
-AUTO = "auto"  # the cluster of the node that we are on
 PATIENCE_S = 20.0  # for Ray to say goodbye
 _SAID = 2000
 
@@ -34,7 +33,7 @@ def cluster_events(order: ClusterOrder, env: Mapping[str, str]) -> Iterator[Iter
         process = subprocess.Popen(  # noqa: S603 - a fixed program of ours, no shell
             [sys.executable, "-I", "-X", "utf8", "-c", PROGRAM, SOURCE],
             env=driver_environment(env),
-            cwd=order.folder,
+            cwd="/",  # Ray has its workers, which hold keys, import from the folder of the driver
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=said,

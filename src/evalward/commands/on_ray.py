@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalward import __version__
-from evalward.cluster.orders import ClusterError, ClusterEvent, ClusterOrder
-from evalward.cluster.process import ADDRESS, AUTO, cluster_events
+from evalward.cluster.orders import AUTO, ClusterError, ClusterEvent, ClusterOrder
+from evalward.cluster.process import ADDRESS, cluster_events
 from evalward.commands.parts import here, keep_trials, refuse_others
 from evalward.commands.planning import PlanBasis, PlanRequest, announcing, outlined
 from evalward.commands.world import World

@@ -108,7 +108,7 @@ def test_a_mistake_is_refused_with_its_line(line: str, message: str) -> None:
 
 
 def test_a_trial_told_twice_is_refused() -> None:
-    with pytest.raises(InputError, match=r"out\.jsonl:2: line 1 tells trial 1 of this case already"):
+    with pytest.raises(InputError, match=r"out\.jsonl:2: line 1 has trial 1 of this case already"):
         trials_of(row(trial=1, status="passed"), row(trial=1, status="failed"))
     assert len(trials_of(row(trial=1, status="passed"), row(trial=1, status="failed", target="other"))) == 2
 
