@@ -14,6 +14,7 @@ from xml.etree import ElementTree as ET
 
 from evalward.records.comparison import CaseChange, Comparison, RunComparison
 from evalward.records.policy import Rule
+from evalward.records.unchanged import UNCHANGED
 from evalward.records.verdict import Outcome, Reason, RuleOutcome, Verdict
 from evalward.render.escape import one_line, plain
 from evalward.render.sentences import headline, message, remedy
@@ -55,6 +56,8 @@ def junit(comparison: Comparison, verdict: Verdict | None = None) -> str:
 def _tests(run: RunComparison, *, compared: bool) -> list[Test]:
     if run.not_measured is not None:
         return [Test("not measured", "skipped", message=run.not_measured)]
+    if run.unchanged is not None:
+        return [Test("not measured", "skipped", message=UNCHANGED)]
     new = {case.id for case in run.new_failures} if compared else frozenset[str]()
     return [_new(case) if case.id in new else _test(case) for case in run.cases]
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalward.commands.pipeline import decide_report
 from evalward.decide.unchanged import (
     ALWAYS_RELATED,
     UNRELATED,
@@ -22,9 +23,12 @@ from evalward.decide.unchanged import (
 from evalward.records.baseline import Baseline, BaselineCase, BaselineProvenance, BaselineRun, BaselineTrial
 from evalward.records.outline import OutlinedCase, OutlinedRun, PlanOutline
 from evalward.records.patterns import matches_any
+from evalward.records.policy import Policy
 from evalward.records.report import Partial, Report, Run, Subject, Tool
 from evalward.records.result import Status
 from evalward.records.unchanged import UNCHANGED, Unchanged
+from evalward.records.verdict import Outcome
+from evalward.render.junit import junit
 
 NOW = "2026-11-23T08:00:00Z"
 MADE = "2026-11-20T08:00:00Z"
@@ -270,3 +274,12 @@ def test_a_run_with_trials_of_its_own__stands_by_these() -> None:
     own = CASE.results()
     (run,) = with_standing_trials(report_of(not_measured=None, cases=own), BASELINE).runs
     assert (run.cases, run.unchanged) == (own, None)
+
+
+def test_what_stands__is_skipped_in_junit__and_no_pass_made_of_new_evidence() -> None:
+    judgement = decide_report(report_of(), BASELINE, Policy())
+    assert judgement.verdict.outcome is Outcome.PASS
+    assert [each.code for each in judgement.verdict.passing] == ["pass.unchanged"]
+    suite = junit(judgement.comparison, judgement.verdict)
+    assert 'name="not measured"' in suite
+    assert 'name="one"' not in suite
