@@ -37,7 +37,7 @@ ORIGINS = [
     Origin("pytest", ("evals/test_a.py",)),
     Origin("pytest", ("evals/test_a.py",), frozenset({"repeat"})),
 ]
-each = pytest.mark.parametrize("origin", ORIGINS, ids=lambda origin: "-".join([origin.template, *origin.flags]))
+each = pytest.mark.parametrize("origin", ORIGINS, ids=lambda origin: "-".join([origin.template, *sorted(origin.flags)]))
 
 
 def files_of(first: FirstSuite) -> dict[str, str]:
