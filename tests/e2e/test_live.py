@@ -148,7 +148,7 @@ def test_resume__tells_what_it_cant_use_and_does_it_again(repo: Repo) -> None:
     assert done.code == 0, done.err
     assert set(repo.asked(since)) == {TASKS[n]["prompt"] for n in (0, 1, 3)}
     told = repo.report()["warnings"]
-    assert [(path.name in note, "done again" in note) for path, note in zip((alpha, beta), told, strict=False)] == [
+    assert [(path.name in note, "run again" in note) for path, note in zip((alpha, beta), told, strict=False)] == [
         (True, True),
         (True, True),
     ]

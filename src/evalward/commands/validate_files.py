@@ -73,7 +73,9 @@ def suites_naming(loaded: LoadedConfig, path: Path) -> list[str]:
     found = [
         suite.name
         for suite in loaded.config.suites
-        if any(name in _files(loaded.root, text) for key in suite.paths for _, text in texts(getattr(suite, key), key))
+        if any(
+            name in _files(loaded.root, text) for key in suite.file_keys for _, text in texts(getattr(suite, key), key)
+        )
     ]
     if not found:
         raise wrong(str(path), f"this is no config and no baseline, and no suite of {loaded.file} names it", TAKES)

@@ -65,7 +65,7 @@ def test_the_way_to_green__of_one_pull_request(site: Site) -> None:
 
     site.api.fail("GET", r".*/issues/7/comments", 403)
     seen = again(site, comment="off")
-    assert (seen.code, "could not be told" in seen.log) == (1, True)
+    assert (seen.code, "could not be determined" in seen.log) == (1, True)
 
     site.push({"evals/a.jsonl": cases("one", "two", "three", "four")}, "topic")
     assert again(site).code == 1  # worse than what was accepted

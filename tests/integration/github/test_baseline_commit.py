@@ -99,7 +99,7 @@ def test_commit__dry_run(tmp_path: Path, api: RepositoryGitHub) -> None:
         (("--branch", "gone"), {}, (3, "no branch 'gone'")),
         ((), {"GITHUB_REF": "refs/tags/v1"}, (2, "no branch to write to")),
         ((), {"GITHUB_REPOSITORY": ""}, (2, "GITHUB_REPOSITORY is not set")),
-        ((), {"GITHUB_TOKEN": ""}, (3, "no token")),
+        ((), {"GITHUB_TOKEN": ""}, (3, "No token")),
         (("--pull-branch", "../x"), {}, (2, "can't be a branch's name")),
     ],
 )

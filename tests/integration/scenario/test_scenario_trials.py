@@ -147,7 +147,7 @@ async def test_a_judge_that_nobody_is_gives_no_verdict(bench: Bench) -> None:
     evaluation = {"gates": list(GATES), "judge": judge}
     good = await scripted(bench, ADD, evaluation=evaluation)
     assert (good.outcome.result.status, good.outcome.result.reason) == (Status.ERROR, "judge_error")
-    assert "nobody judges here" in (good.details.judge_error or "")
+    assert "no judge is configured" in (good.details.judge_error or "")
     assert good.details.judge_passed is None
     bad = await scripted(bench, "true", evaluation=evaluation)
     assert (bad.outcome.result.status, bad.outcome.result.reason) == (Status.FAILED, "gates_failed")

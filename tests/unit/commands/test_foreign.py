@@ -40,10 +40,10 @@ def results(path: Path, *broken: str, trials: int = 3) -> Path:
 
 
 def imported(tmp_path: Path, form: str, *files: Path, scores: list[str] | None = None) -> tuple[Report, str]:
-    here, _, err = world()
+    here, out, err = world()
     output = tmp_path / "report.json"
     assert import_files(here, form, files, output, scores or []) == 0
-    return Report.model_validate_json(output.read_bytes()), err.getvalue()
+    return Report.model_validate_json(output.read_bytes()), err.getvalue() + out.getvalue()
 
 
 @pytest.mark.parametrize("form", ["auto", "junit"])

@@ -113,7 +113,7 @@ def test_a_format_that_cannot_be_loaded__is_named_and_harms_no_other(plugin: Non
     made, _ = written(tmp_path)
     code, _, err = called("report", str(made), "--format", "exits")
     assert code == 2
-    assert err.startswith("error: entry point exits of evalward.outputs: can't be loaded: SystemExit: 0. Mend")
+    assert err.startswith("error: entry point exits of evalward.outputs: can't be loaded: SystemExit: 0. Fix")
     code, _, err = called("report", str(made), "--format", "badge")
     assert (code, "Formats that do: terminal, markdown, html, junit, json, csv-of-cases." in err) == (2, True)
 

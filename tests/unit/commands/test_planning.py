@@ -48,4 +48,4 @@ def test_announcing__says_nothing_of_addresses_that_no_request_would_go_to() -> 
 
 
 def test_planning__no_service_that_spends_starts_or_writes_anything() -> None:
-    assert set(SERVED) == {"planned", "find", "say", "close"}
+    assert set(SERVED) == {"planned", "unchanged", "find", "say", "close"}

@@ -76,7 +76,7 @@ def test_weights_sum_to_1_within_a_hundredth(weight: float, fine: bool) -> None:
         ("[scores, weighted_score", "[weighted_score", "r.yaml:13: output.require_fields", "Add scores"),
         ("highlights]", "smells]", "r.yaml:13: output.require_fields[4]", "highlights"),
         ("format: json", "format: xml", "r.yaml:12: output.format", "json"),
-        (GOOD, "", "r.yaml:1", "no mapping"),
+        (GOOD, "", "r.yaml:1", "not a mapping"),
         (GOOD, "criteria: []", "r.yaml:1: criteria", "is empty"),
         (GOOD, "a: [", "r.yaml", ""),
     ],
