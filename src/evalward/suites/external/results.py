@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import isfinite
@@ -11,7 +11,7 @@ from typing import Any
 
 from evalward.records.base import SharedNames, acyclic, clean_text, digest, fitting, share_names
 from evalward.records.blocks import block_text
-from evalward.records.problem import InputError, wrong
+from evalward.records.problem import wrong
 from evalward.records.report import HARNESS
 from evalward.records.result import Result, Status, Trial
 from evalward.records.trace import Trace
@@ -20,6 +20,7 @@ from evalward.suites.external.choice import UNJUDGED, ScoreChoice
 from evalward.suites.external.details import MOST_SCORES, ExternalDetails
 from evalward.suites.external.formats.base import ForeignResults, ForeignTrial
 from evalward.suites.external.several import SeveralFiles, two_runs
+from evalward.suites.external.unsaid import no_such_score, no_verdict, scores_of
 from evalward.suites.gathering import GatheredRun
 
 KIND = "external"
@@ -29,7 +30,6 @@ MOST_MESSAGE = 2_000
 MOST_TRIALS = 200_000
 MOST_TRACES, MOST_PASSED_TRACES = 10_000, 2_000
 """Conversations that are kept: files of their own. Those of trials that didn't pass come first."""
-_SHOWN = 8  # scores that a message names
 MAIN_SCORE = "score"
 """What readers call the score that the harness itself gives the whole trial."""
 
@@ -293,12 +293,12 @@ class _Runs:
         if not runs:
             raise wrong(self._place, "there is no trial in it", "Let the harness run at least one case.")
         every = [result for run in runs for result in run.results]
-        known = {name for result in every for name in _scores_of(result)}
+        known = {name for result in every for name in scores_of(result)}
         unknown = [name for name in self._how.choice.names if _name(name) not in known | self._named]
         if unknown:
-            raise _no_such_score(self._place, unknown[0], sorted(known | self._named))
+            raise no_such_score(self._place, unknown[0], sorted(known | self._named))
         if any(one.reason == UNJUDGED for one in every) and not any(one.valid for one in every):
-            raise _no_verdict(self._place, every, self._how.choice)
+            raise no_verdict(self._place, every, self._how.choice)
         return runs
 
 
@@ -362,36 +362,6 @@ def _scored(result: Result, name: str) -> Result:
     if not isinstance(details, ExternalDetails) or name not in details.scores:
         return result
     return result.model_copy(update={"details": details.model_copy(update={"score": details.scores[name]})})
-
-
-def _no_such_score(place: str, name: str, known: Sequence[str]) -> InputError:
-    remedy = f"Scores: {', '.join(known[:_SHOWN])}." if known else "Its trials have no score: leave the name out."
-    return wrong(place, f"no trial has the score {name}", remedy)
-
-
-_LEAST = "--score %s=0.7"
-
-
-def _no_verdict(place: str, results: Sequence[Result], choice: ScoreChoice) -> InputError:
-    if choice.scorer is not None:
-        message = f"{choice.scorer} is a number, and no trial says which value passes"
-        form = f"{{{choice.scorer}: 0.7}}"
-        return wrong(
-            place, message, f"Say from which value on: score: {form}; on the command line {_LEAST % choice.scorer}."
-        )
-    names = list(dict.fromkeys(name for result in results for name in _scores_of(result)))
-    if not names:
-        return wrong(place, "no trial says whether it passed, and none has a score", "Add a check, or a scorer.")
-    rest = len(names) - _SHOWN
-    shown = ", ".join(names[:_SHOWN]) + (f" and {plural(rest, 'more')}" if rest > 0 else "")
-    message = f"no trial says by itself whether it passed; its scores are {shown}"
-    name = names[0]
-    remedy = f"Say what passes: score: {name}, or score: {{{name}: 0.7}}; on the command line {_LEAST % name}."
-    return wrong(place, message, remedy)
-
-
-def _scores_of(result: Result) -> Iterator[str]:
-    yield from result.details.scores if isinstance(result.details, ExternalDetails) else ()
 
 
 @lru_cache(maxsize=4096)  # trials share most of theirs
