@@ -47,8 +47,8 @@ def baseline(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.fixture
 def good(container: Container, api: FakeGitHub, tmp_path: Path, baseline: bytes) -> Scene:
-    """Nothing that counts has changed."""
-    return scene(container, api, tmp_path, protected(baseline), {"README.md": "new\n"})
+    """Nothing got worse; a file has changed that may matter, so everything is measured."""
+    return scene(container, api, tmp_path, protected(baseline), {"src/tool.txt": "new\n"})
 
 
 @pytest.fixture
