@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from support import warm
-from support.live_runs import Repo, model_of, task, timeless
+from support.live_runs import Repo, model_of, repo_with, task, timeless
 from support.model_server import ModelServer
 from support.moody import moody_model
 
@@ -40,11 +40,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @pytest.fixture
 def repo(tmp_path: Path, known: bytes) -> Iterator[Repo]:
     with ModelServer(model_of(TASKS)) as server:
-        (tmp_path / ".evalward").mkdir()
-        (tmp_path / ".evalward" / "baseline.json").write_bytes(known)
-        repo = Repo(tmp_path, server)
-        repo.write(tasks=TASKS, more=POLICY)
-        yield repo
+        yield repo_with(tmp_path, server, known, TASKS, POLICY)
 
 
 def moody(repo: Repo, **failures: int) -> None:

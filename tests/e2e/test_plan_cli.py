@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from support.live_runs import Repo, model_of, task
+from support.live_runs import Repo, model_of, repo_with, task
 from support.model_server import ModelServer
 
 NAMES = ("one", "two", "three", "four")
@@ -32,11 +32,7 @@ def known(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @pytest.fixture
 def repo(tmp_path: Path, known: bytes) -> Iterator[Repo]:
     with ModelServer(model_of(TASKS)) as server:
-        (tmp_path / ".evalward").mkdir()
-        (tmp_path / ".evalward" / "baseline.json").write_bytes(known)
-        repo = Repo(tmp_path, server)
-        repo.write(tasks=TASKS, more=POLICY)
-        yield repo
+        yield repo_with(tmp_path, server, known, TASKS, POLICY)
 
 
 def test_check_plan__figures_of_the_baseline_and_nothing_is_asked_or_written(repo: Repo) -> None:

@@ -134,6 +134,15 @@ class Repo:
         return [logged.asked.prompt for logged in self.server.requests[since:] if logged.asked]
 
 
+def repo_with(root: Path, server: ModelServer, baseline: bytes, tasks: Sequence[Mapping[str, Any]], more: Any) -> Repo:
+    """A repository with these cases and a committed baseline; `more` stands at the config's top."""
+    (root / ".evalward").mkdir()
+    (root / ".evalward" / "baseline.json").write_bytes(baseline)
+    repo = Repo(root, server)
+    repo.write(tasks=tasks, more=more)
+    return repo
+
+
 def ended(process: warm.Command, timeout: float = 60) -> Done:
     """What the process did, when it ends by itself; nothing may look as if we broke."""
     try:

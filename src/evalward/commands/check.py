@@ -95,8 +95,8 @@ def check(world: World, options: CheckOptions) -> int:
     with runner_of(world) as runner:
         if options.plan is not None:
             asked = _ordered(world, runner, options)
-            request = PlanRequest(asked.order, asked.basis, options.output, options.plan)
-            return show_plan(asked.world, runner, request)
+            request = PlanRequest(asked.order, asked.basis, options.output)
+            return show_plan(asked.world, runner, request, options.plan)
         try:
             found = checked(world, runner, options)
         except IncompleteError as error:

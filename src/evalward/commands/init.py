@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from evalward.commands.config_place import CONFIG_NAMES
 from evalward.commands.world import World
 from evalward.config.surroundings import KEYS
 from evalward.edge import set_variables
@@ -34,7 +35,6 @@ LEFT_OUT = frozenset(
     {"node_modules", ".venv", "venv", "__pycache__", "dist", "build", "target", "vendor", "evalward-out", ".tox"}
 )
 MOST_IGNORED = 1 << 20
-CONFIGS = (CONFIG, "evalward.yaml")
 NO_MODEL = "none"
 ASKED_AGAIN = 3
 NEXT = "Next:"
@@ -53,7 +53,7 @@ def init(world: World, answers: Answers | None, *, silent: bool = False) -> int:
     if answers is None and not silent:
         world.say("Standard input is not a terminal, so the defaults are used, as with --yes.")
     folder = Folder(world.cwd)
-    there = next((name for name in CONFIGS if folder.has(name)), None)
+    there = next((name for name in CONFIG_NAMES if folder.has(name)), None)
     first = None if there else _chosen(world, finds, Questions(world, answers))
     if there:
         world.show(f"{there} is there already: it is left as it is, and no other suite is begun.")

@@ -63,6 +63,13 @@ def chosen_of(selection: Selection) -> m.Chosen:
     )
 
 
+def open_output(world: World, output: Path) -> OutputFolder:
+    """The output folder of a command, whose path counts from where we were called. Raises `InputError`."""
+    return OutputFolder.open(
+        output, world.redaction, anchor=world.cwd.absolute(), search_path=world.env.get("PATH", os.defpath)
+    )
+
+
 Retries = Callable[[Report], Sequence[RunRetrials]]
 
 
@@ -86,9 +93,7 @@ def services_of(
     refuse_foreign_commands(loaded, world.env, suites)
 
     def opened() -> OutputFolder:
-        folder = OutputFolder.open(
-            output, world.redaction, anchor=world.cwd.absolute(), search_path=world.env.get("PATH", os.defpath)
-        )
+        folder = open_output(world, output)
         if clear is not None:
             folder.clear(*([clear] if clear else []))
         return folder

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from evalward.commands.measuring import runner_of
+from evalward.commands.measuring import open_output, runner_of
 from evalward.commands.parts import here, keep_trials, read_parts, refuse_output, spread
 from evalward.commands.world import World
 from evalward.engine.parts import IncompleteError, MergedParts
-from evalward.keeper.outputs import OutputFolder
 from evalward.records.base import json_text
 from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE, Partial, Report
@@ -30,9 +28,7 @@ def merge(world: World, parts: Sequence[Path], output: Path) -> int:
         except IncompleteError as error:
             world.say(f"error: {error}")
             return EXIT_UNJUDGED
-    folder = OutputFolder.open(
-        output.parent, world.redaction, anchor=world.cwd.absolute(), search_path=world.env.get("PATH", os.defpath)
-    )
+    folder = open_output(world, output.parent)
     folder.clear()
     keep_trials(found, folder, world.cwd)
     folder.write(REPORT_FILE, json_text(_partial(found)))

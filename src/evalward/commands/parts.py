@@ -12,10 +12,8 @@ from typing import NamedTuple
 
 from evalward.commands.given import refuse_committed_report
 from evalward.commands.measuring import read_report_of
-from evalward.commands.pipeline import policy_of
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
-from evalward.decide.baseline import read_baseline
 from evalward.decide.confirm import may_confirm
 from evalward.engine.parts import MergedParts, NamedPart, merged
 from evalward.engine.shards import config_of_shard
@@ -38,19 +36,6 @@ _WHOLE = "Keep the whole output folder of a shard as its part."
 _SAME = "Check out the measured commit and judge there."
 
 
-def for_shard(
-    world: World, runner: RunnerSession, loaded: LoadedConfig, order: m.MeasureOrder, shard: Shard
-) -> tuple[LoadedConfig, m.MeasureOrder]:
-    """The configuration with a shard's part of the budgets and of the requests at once, and the order to run the shard.
-
-    The cases are shared out by how long the trials of the configuration's baseline took. Raises `InputError`.
-    """
-    path = loaded.config.baseline_for(None, None)
-    content = runner.read(path)
-    baseline = None if content is None else read_baseline(content, str(loaded.root / path))
-    return ordered(loaded, order, ShardBasis(shard, baseline, policy_of(loaded, None, None), attempt_of(world)))
-
-
 class ShardBasis(NamedTuple):
     """A shard of what is measured, and the baseline and policy that all shards know. `attempt` is that of its job."""
 
@@ -61,7 +46,10 @@ class ShardBasis(NamedTuple):
 
 
 def ordered(loaded: LoadedConfig, order: m.MeasureOrder, share: ShardBasis) -> tuple[LoadedConfig, m.MeasureOrder]:
-    """As `for_shard`, of a share that is known."""
+    """The configuration with a shard's part of the budgets and of the requests at once, and the order to run the shard.
+
+    The cases are shared out by how long the baseline's trials took.
+    """
     number, total = share.shard
     config = config_of_shard(loaded.config, total, confirms=may_confirm(share.policy, share.baseline))
     part = m.ShardOrder(

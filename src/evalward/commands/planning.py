@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from evalward.commands.files import emit
+from evalward.commands.measuring import open_output
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.config.surroundings import ADDRESSES, ignored_addresses
 from evalward.decide.baseline import read_baseline
 from evalward.decide.foresee import PlanJudging
-from evalward.keeper.outputs import OutputFolder
 from evalward.keeper.services import Services
 from evalward.keeper.session import RunnerSession
 from evalward.records.base import json_text
@@ -62,12 +61,11 @@ class PlanBasis:
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """A plan to show: of which order, from what, and in which format. Finished trials are in the `output` folder."""
+    """What is planned: which order, from what. Finished trials are in the `output` folder."""
 
     order: MeasureOrder
     basis: PlanBasis
     output: Path
-    form: str
 
 
 def announcing(world: World, basis: PlanBasis) -> Callable[[PlanOutline], None]:
@@ -92,10 +90,10 @@ def _not_asked(world: World, loaded: LoadedConfig, outline: PlanOutline) -> list
     return ignored_addresses(loaded.config, targets, [name for name in ADDRESSES if world.env.get(name)])
 
 
-def show_plan(world: World, runner: RunnerSession, asked: PlanRequest) -> int:
-    """The exit code, 0: the plan is on standard output. No key is used, nothing is run or written."""
+def show_plan(world: World, runner: RunnerSession, asked: PlanRequest, form: str) -> int:
+    """The exit code, 0: the plan is on standard output, in this format. No key is used, nothing is run or written."""
     plan = asked.basis.of(outlined(world, runner, asked))
-    emit(world, _text(world, plan, asked.form), None)
+    emit(world, _text(world, plan, form), None)
     return EXIT_OK
 
 
@@ -107,9 +105,7 @@ def outlined(world: World, runner: RunnerSession, asked: PlanRequest) -> PlanOut
     services = Services(
         basis.loaded.config,
         {},
-        lambda: OutputFolder.open(
-            output, world.redaction, anchor=world.cwd.absolute(), search_path=world.env.get("PATH", os.defpath)
-        ),
+        lambda: open_output(world, output),
         world.tell,
         world.now,
         world.redaction,
@@ -131,9 +127,14 @@ def _text(world: World, plan: CostPlan, form: str) -> str:
 
 def baseline_of_config(runner: RunnerSession, loaded: LoadedConfig) -> Baseline | None:
     """The configuration's baseline, for its figures alone: one that can't be read is as none, for nothing is judged."""
-    path = loaded.config.baseline_for(None, None)
     try:
-        content = runner.read(path)
-        return None if content is None else read_baseline(content, path)
+        return committed_baseline(runner, loaded)
     except InputError:
         return None
+
+
+def committed_baseline(runner: RunnerSession, loaded: LoadedConfig) -> Baseline | None:
+    """The configuration's baseline, `None` where there is none. Raises `InputError`."""
+    path = loaded.config.baseline_for(None, None)
+    content = runner.read(path)
+    return None if content is None else read_baseline(content, str(loaded.root / path))

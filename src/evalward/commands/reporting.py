@@ -11,7 +11,7 @@ from pathlib import Path
 from evalward.commands.base_files import base_of_pull, guidance_wanted
 from evalward.commands.given import given_report, of_commit
 from evalward.commands.measuring import chosen_of, measured, report_bytes
-from evalward.commands.parts import ShardBasis, attempt_of, folders_in, keep_trials, ordered, read_parts, refuse_others
+from evalward.commands.parts import ShardBasis, folders_in, keep_trials, ordered, read_parts, refuse_others
 from evalward.commands.pipeline import Criteria
 from evalward.commands.planning import PlanBasis, announcing
 from evalward.commands.surfaces import Surfaces
@@ -145,9 +145,11 @@ def _in_parts(work: ReportingJob, order: MeasureOrder) -> tuple[LoadedConfig, Me
 
     Raises `InputError`, `IncompleteError`.
     """
-    settings, world, sides = work.surfaces.settings, work.surfaces.world, work.sides
+    settings, sides = work.surfaces.settings, work.sides
     if settings.shard is not None:
-        share = ShardBasis(settings.shard, sides.judging.baseline, sides.judging.policy, attempt_of(world))
+        share = ShardBasis(
+            settings.shard, sides.judging.baseline, sides.judging.policy, work.surfaces.runner.run_attempt
+        )
         return ordered(work.loaded, order.model_copy(update={"guidance": None}), share)
     if settings.parts is None:
         return work.loaded, order

@@ -9,8 +9,16 @@ from evalward.cluster.orders import ClusterError
 from evalward.commands.ending import display_of, files_line, shown_reports, sources_of, write_outputs, write_page
 from evalward.commands.failed import only_failed
 from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
-from evalward.commands.parts import for_shard
-from evalward.commands.planning import PlanBasis, PlanRequest, announcing, baseline_of_config, show_plan
+from evalward.commands.parts import ShardBasis, attempt_of, ordered
+from evalward.commands.pipeline import policy_of
+from evalward.commands.planning import (
+    PlanBasis,
+    PlanRequest,
+    announcing,
+    baseline_of_config,
+    committed_baseline,
+    show_plan,
+)
 from evalward.commands.record import open_recordings, record
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
@@ -76,7 +84,7 @@ def measured_run(world: World, options: RunOptions) -> tuple[World, Services, Re
 def _on_ray(runner: RunnerSession, asked: _RunOrdered, services: Services, options: RunOptions) -> MeasureOrder:
     from evalward.commands.on_ray import OnRay, with_parts_of_cluster  # noqa: PLC0415 - few have a cluster
 
-    request = PlanRequest(asked.order, asked.basis, options.output, "terminal")
+    request = PlanRequest(asked.order, asked.basis, options.output)
     ray = OnRay(options.config, options.selection, options.bundles)
     return with_parts_of_cluster(asked.world, runner, request, services, ray)
 
@@ -88,18 +96,19 @@ def _ordered(world: World, runner: RunnerSession, options: RunOptions) -> _RunOr
     if options.failed:
         selection = only_failed(runner, options.output, selection, resume=options.resume)
     order = MeasureOrder(chosen=chosen_of(selection), resume=options.resume)
-    if options.shard is not None:
-        loaded, order = for_shard(world, runner, loaded, order, options.shard)
-    policy = loaded.config.policy_for(None)
-    return _RunOrdered(
-        world, loaded, order, PlanBasis(loaded, baseline_of_config(runner, loaded), policy, compares=False)
-    )
+    policy = policy_of(loaded, None, None)
+    if options.shard is None:
+        baseline = baseline_of_config(runner, loaded)
+    else:
+        baseline = committed_baseline(runner, loaded)
+        loaded, order = ordered(loaded, order, ShardBasis(options.shard, baseline, policy, attempt_of(world)))
+    return _RunOrdered(world, loaded, order, PlanBasis(loaded, baseline, policy, compares=False))
 
 
 def _plan(world: World, options: RunOptions, form: str) -> int:
     with runner_of(world) as runner:
         asked = _ordered(world, runner, options)
-        return show_plan(asked.world, runner, PlanRequest(asked.order, asked.basis, options.output, form))
+        return show_plan(asked.world, runner, PlanRequest(asked.order, asked.basis, options.output), form)
 
 
 def run(world: World, options: RunOptions) -> int:

@@ -14,6 +14,7 @@ from evalward.render.context import PageContext, ShowCommand
 from evalward.render.escape import one_line
 from evalward.render.page import build_page
 from evalward.render.sentences import headline
+from evalward.render.terminal_parts import say_headline
 from evalward.render.view import OUTCOMES, TERMINAL, CaseEntry, JudgementPage
 
 _CAPS = replace(TERMINAL, broken=5, checks=1, block=200)
@@ -78,7 +79,7 @@ def _change(screen: Screen, demo: Demo, run: RunComparison) -> None:
 def _verdict(screen: Screen, page: JudgementPage, demo: Demo) -> None:
     screen.blank()
     screen.command(demo.check, "$ ")
-    screen.say(f"{page.title}: {page.badge.word} — {page.headline}", mark=page.badge.mark, colour=page.badge.colour)
+    say_headline(screen, page)
     for reason in page.reasons.shown:
         if reason.badge.word == page.badge.word:
             screen.say(reason.message, 2, reason.badge.mark, reason.badge.colour)

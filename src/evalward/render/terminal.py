@@ -19,6 +19,7 @@ from evalward.render.page import build_page
 from evalward.render.terminal_parts import (
     WITH_COUNTS,
     say_finding,
+    say_headline,
     say_listed,
     say_matrix,
     say_more,
@@ -87,7 +88,7 @@ def judgement_text(
 def verdict_line(judgement: Judgement, *, colour: bool) -> str:
     """The verdict alone, as one line of any length."""
     screen = Screen(colour, UNBROKEN)
-    _headline(screen, build_page(judgement, PageContext(), TERMINAL))
+    say_headline(screen, build_page(judgement, PageContext(), TERMINAL))
     return screen.text()
 
 
@@ -128,17 +129,13 @@ def _ending(screen: Screen, page: JudgementPage, ending: Closing) -> None:
         screen.heading("How to run again what failed")
         screen.command(ending.again, "  ")
     screen.blank()
-    _headline(screen, page)
+    say_headline(screen, page)
     if ending.files:
         screen.say(ending.files, 2)
 
 
-def _headline(screen: Screen, page: JudgementPage) -> None:
-    screen.say(f"{page.title}: {page.badge.word} — {page.headline}", mark=page.badge.mark, colour=page.badge.colour)
-
-
 def _verdict(screen: Screen, page: JudgementPage) -> None:
-    _headline(screen, page)
+    say_headline(screen, page)
     screen.say(without_marks(" · ".join(page.facts)), 2)
     if page.first:
         _remedy(screen, page.first)

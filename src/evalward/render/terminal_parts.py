@@ -7,12 +7,17 @@ from typing import TypeVar
 
 from evalward.render.console import Screen
 from evalward.render.escape import one_line
-from evalward.render.view import CaseMatrix, CaseTable, FindingLine, Some
+from evalward.render.view import CaseMatrix, CaseTable, FindingLine, JudgementPage, Some
 
 _T = TypeVar("_T")
 
 WITH_COUNTS = 100  # columns from which there is room for n of N
 _HEAD = 100  # characters of a column's head
+
+
+def say_headline(screen: Screen, page: JudgementPage) -> None:
+    """The verdict and its reason, in one sentence."""
+    screen.say(f"{page.title}: {page.badge.word} — {page.headline}", mark=page.badge.mark, colour=page.badge.colour)
 
 
 def say_table(screen: Screen, table: CaseTable) -> None:

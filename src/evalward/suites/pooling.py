@@ -159,6 +159,15 @@ USAGE: Mapping[str, Share | Amount] = {
     "harness_error_rate": ERROR_RATE,
 }
 """What every kind that talks with models measures in the same way."""
+USAGE_IDS = (
+    "total_input_tokens",
+    "total_output_tokens",
+    "total_duration_ms",
+    "avg_duration_ms",
+    "cost_usd",
+    "harness_error_rate",
+)
+"""Their ids with that of the mean duration, in the order in which people read them."""
 
 
 Metrics = Mapping[str, Share | Amount]
@@ -206,17 +215,7 @@ def by_case(results: Sequence[Result]) -> dict[str, list[Result]]:
 
 SCORE = "score:"
 """What the metrics of single scorers begin with; their names follow."""
-SCORED_IDS = (
-    "pass_rate",
-    "mean_score",
-    f"{SCORE}*",
-    "total_input_tokens",
-    "total_output_tokens",
-    "total_duration_ms",
-    "avg_duration_ms",
-    "cost_usd",
-    "harness_error_rate",
-)
+SCORED_IDS = ("pass_rate", "mean_score", f"{SCORE}*", *USAGE_IDS)
 """The metrics of kinds whose trials have scores by name, in the order in which people read them."""
 
 Scores = Callable[[Result], Mapping[str, float]]

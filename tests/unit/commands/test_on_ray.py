@@ -120,9 +120,9 @@ def test_a_bundle_that_ended_early__is_no_report_either() -> None:
 
 def test_the_words_of_a_bundle__hold_where_the_checkout_has_another_path() -> None:
     chosen = Selection(("a-*",), ("openai/x", "nop"), ("--odd",), 3)
-    ray = OnRay(Path("/work/repo/ci/evalward.yml"), chosen)
-    assert ray.words(Path("/work/repo")) == [
+    ray = OnRay(Path("/checkout/ci/evalward.yml"), chosen)
+    assert ray.words(Path("/checkout")) == [
         *("--config", "ci/evalward.yml", "--suite=a-*", "--target=openai/x", "--target=nop", "--case=--odd"),
         *("--trials", "3"),
     ]
-    assert OnRay(Path("../evalward.yml"), Selection()).words(Path("/work/repo/x")) == ["--config", "../evalward.yml"]
+    assert OnRay(Path("../evalward.yml"), Selection()).words(Path("/checkout/x")) == ["--config", "../evalward.yml"]

@@ -15,6 +15,7 @@ from evalward.suites.bash.details import BashDetails
 from evalward.suites.pooling import (
     MEAN_DURATION,
     USAGE,
+    USAGE_IDS,
     Amount,
     Metrics,
     Share,
@@ -43,12 +44,7 @@ METRIC_IDS = (
     "total_turns",
     "avg_turns_per_task",
     "avg_tool_calls_per_task",
-    "total_input_tokens",
-    "total_output_tokens",
-    "total_duration_ms",
-    "avg_duration_ms",
-    "cost_usd",
-    "harness_error_rate",
+    *USAGE_IDS,
 )
 
 
