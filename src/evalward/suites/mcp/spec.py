@@ -1,0 +1,119 @@
+"""Suites of an MCP server's tools, as the configuration has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from pydantic import Field
+
+from evalward.config.fields import Name, SomeTexts, Text, TextList
+from evalward.config.reading import get
+from evalward.config.suite import ComparedSuite, IsolatedSuite
+from evalward.config.targets import TargetForms
+from evalward.config.words import KeyPath, Value, shown
+from evalward.records.base import StrictRecord
+from evalward.suites.target_forms import talked_with
+
+if TYPE_CHECKING:
+    from evalward.config.yaml_positions import Mistake
+
+_PLACES = ("command", "url", "snapshot")
+_BELONGS: Mapping[str, str] = {"env": "command", "cwd": "command", "headers": "url"}
+"""Which of the places a key belongs to."""
+
+
+class McpServerSettings(StrictRecord):
+    """Where a server is: a program that is started, an address, or a file with the tools that it lists.
+
+    Exactly one of `command`, `url` and `snapshot` is set.
+    """
+
+    command: list[Text] | None = Field(
+        default=None, min_length=1, description="The program that is the server, and its arguments (stdio)"
+    )
+    env: dict[Text, str] = Field(default={}, description="Variables that the program gets")
+    cwd: Text | None = Field(default=None, description="The folder of the repository in which it starts")
+    url: Text | None = Field(default=None, pattern="^https?://.", description="The server's address (streamable HTTP)")
+    headers: dict[Text, str] = Field(default={}, description="HTTP headers for the address")
+    snapshot: Text | None = Field(default=None, description="File with what the server answers to tools/list")
+    name: Name | None = Field(
+        default=None, description="How models see the server beside others; default: its own name"
+    )
+
+
+class McpLimits(StrictRecord):
+    """What one server may use of the machine."""
+
+    memory_mb: int = Field(default=1024, ge=64, le=1_000_000, description="Memory in MB")
+    processes: int = Field(default=128, ge=8, le=100_000, description="Processes at once")
+    disk_mb: int = Field(default=512, ge=1, le=1_000_000, description="Disk in MB")
+
+
+class McpSuite(IsolatedSuite, ComparedSuite):
+    """Requests that should lead to calls of an MCP server's tools: the right ones, with the right arguments."""
+
+    takes: ClassVar[TargetForms] = talked_with(
+        "mcp",
+        {
+            "program:NAME": (
+                "can't use tools, which suites of kind mcp are about",
+                "Programs answer suites of kind command.",
+            )
+        },
+    )
+    file_keys: ClassVar[Sequence[str]] = (*ComparedSuite.file_keys, "distractors")
+
+    kind: Literal["mcp"] = Field(description="The family of evaluation")
+    server: McpServerSettings = Field(description="The server: command, url or snapshot")
+    mode: Literal["select", "run"] = Field(
+        default="select",
+        description="select: one model turn, nothing is executed; run: the calls are executed by the server",
+    )
+    cases: SomeTexts = Field(description="YAML or JSONL files with the cases; patterns such as evals/mcp/*.yaml")
+    distractors: TextList = Field(
+        default=[], description="Snapshots of other servers, whose tools models see beside this one's; patterns"
+    )
+    instructions: bool = Field(
+        default=True, description="Models read the server's instructions, as many hosts show them"
+    )
+    scope: Literal["trial", "shared"] = Field(
+        default="trial", description="Mode run: a server of its own for each trial, or one for all"
+    )
+    max_turns: int = Field(default=10, ge=1, le=100, description="Mode run: turns after which a trial is ended")
+    timeout_s: float = Field(
+        default=60, gt=0, le=3600, allow_inf_nan=False, description="Seconds for one answer, or one call of a tool"
+    )
+    limits: McpLimits = Field(default=McpLimits(), description="What one server may use of the machine")
+
+    @classmethod
+    def mistakes(cls, suite: Value, path: KeyPath) -> Iterator[Mistake]:
+        """One server in one place, and nothing to run where there is only a list of its tools."""
+        from evalward.config.yaml_positions import Mistake  # noqa: PLC0415 - a parser, for who reads a file
+
+        yield from super().mistakes(suite, path)
+        server = get(suite, "server")
+        if not isinstance(server, dict):
+            return
+        given = [key for key in _PLACES if server.get(key) is not None]
+        if len(given) != 1:
+            what = f"{' and '.join(given)} stand side by side" if given else "it is not said where the server is"
+            yield Mistake((*path, "server"), what, f"Give it exactly one of {', '.join(_PLACES)}.")
+            return
+        for key, place in _BELONGS.items():
+            if server.get(key) and place not in given:
+                yield Mistake(
+                    (*path, "server", key), f"{shown(key)} belongs to {place}, not to {given[0]}", "Remove it."
+                )
+        if given == ["snapshot"] and get(suite, "mode") == "run":
+            message = "a snapshot can't be run: it has the server's tools, not the server"
+            yield Mistake((*path, "mode"), message, "Name the server's command or url, or write mode: select.")
+        yield from _of_base(suite, given[0], path)
+
+
+def _of_base(suite: Value, place: str, path: KeyPath) -> Iterator[Mistake]:
+    from evalward.config.yaml_positions import Mistake  # noqa: PLC0415
+
+    if place == "url" and get(suite, "compare_with") == "base":
+        message = "a server at an address can't be compared with the base commit: both sides would ask the same one"
+        yield Mistake((*path, "compare_with"), message, "Remove the key, or name the server's command.")
