@@ -9,14 +9,10 @@ prints is an answer like a model's: read, never run. Failing, printing nothing a
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from evalward.config import PROMPT_MARK, LoadedConfig, Program
@@ -27,17 +23,16 @@ from evalward.records.problem import wrong
 from evalward.records.target_id import TargetId
 from evalward.records.trace import Message, Text, Trace, Turn
 from evalward.sandbox.base import SandboxError
-from evalward.sandbox.launcher.plan import SYSTEM
 from evalward.sandbox.process import Finished, SandboxLimits, Workspace, WorkspaceSettings
 from evalward.targets.base import Chat, Free, NoAnswerError, Reply, Request
 from evalward.targets.context import TargetContext
 from evalward.targets.failures import Cause, TargetError
+from evalward.targets.repository import case_files, installed_along, repositories
 
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT")
 OUTPUT_LIMIT = 1_000_000  # bytes of each stream
 ARGUMENT_LIMIT = 100_000  # bytes; the kernel takes 128 KiB
 SAID = 200  # characters of stderr in a message
-MOST_ENTRIES = 200_000  # of the configuration's folder that are looked at for what has to be hidden
 _NOT_STARTED = (126, 127)
 _STEP = re.compile(r"\.([A-Za-z_][A-Za-z0-9_-]*)|\[([0-9]+)\]")
 
@@ -59,8 +54,8 @@ class ProgramTarget(Free):
         return WorkspaceSettings(
             limits=SandboxLimits(wall_s=self.program.timeout_s, output_bytes=OUTPUT_LIMIT),
             network=self.program.network,
-            readable=(self.root, *_installed(self.env.get("PATH", ""))),
-            hidden=(*_repositories(self.root), *_case_files(self._loaded)),
+            readable=(self.root, *installed_along(self.env.get("PATH", ""))),
+            hidden=(*repositories(self.root), *case_files(self._loaded)),
         )
 
     @property
@@ -131,38 +126,6 @@ def pick(text: str, path: str) -> str:
     if not isinstance(value, str):
         raise NoAnswerError(f"the program's JSON has no text at {path}")
     return value
-
-
-def _repositories(root: Path) -> Iterator[Path]:
-    """Every `.git` below the folder: histories, and what a checkout may have left in its configuration."""
-    entries = 0
-    for place, folders, files in os.walk(root):
-        entries += len(folders) + len(files)
-        if ".git" in (*folders, *files):
-            yield Path(place, ".git")
-        folders[:] = [name for name in folders if name != ".git"]
-        if entries > MOST_ENTRIES:
-            return
-
-
-def _case_files(loaded: LoadedConfig) -> Iterator[Path]:
-    """The files with the expected answers."""
-    for suite in loaded.config.suites:
-        for pattern in suite.cases:
-            yield from islice(loaded.root.glob(pattern), MOST_ENTRIES)
-
-
-def _installed(path: str) -> Iterator[Path]:
-    """Where the PATH leads beside the system's folders, and the interpreters that belong to it and to us."""
-    home = Path.home()
-    yield from (Path(sys.prefix), Path(sys.base_prefix))
-    for folder in map(Path, filter(None, path.split(os.pathsep))):
-        system = any(str(folder) == known or str(folder).startswith(f"{known}/") for known in SYSTEM)
-        if system or not folder.is_absolute() or not folder.is_dir() or folder in (home, *home.parents):
-            continue
-        yield folder
-        if (folder.parent / "pyvenv.cfg").is_file():  # a virtual environment, and whose interpreter it has
-            yield from (folder.parent, (folder / "python").resolve().parent.parent)
 
 
 def load_program(asked: TargetId, context: TargetContext) -> ProgramTarget:

@@ -62,33 +62,37 @@ async def run_command(client: LauncherClient, command: Command, handling: Handli
         running.close()
 
 
-class _Pipes:
+class Pipes:
     """Descriptors that are closed unless somebody took them."""
 
     def __init__(self) -> None:
         self._held: set[int] = set()
 
     def pair(self) -> tuple[int, int]:
+        """The ends of a new pipe, to read from and to write to."""
         read, write = os.pipe()
         self._held |= {read, write}
         return read, write
 
     def nothing(self) -> int:
+        """An end from which nothing comes."""
         descriptor = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         self._held.add(descriptor)
         return descriptor
 
     def take(self, descriptor: int) -> int:
+        """From here on it belongs to whoever asks."""
         self._held.discard(descriptor)
         return descriptor
 
     def close(self) -> None:
+        """Close what is left."""
         for descriptor in self._held:
             os.close(descriptor)
 
 
 def _start(client: LauncherClient, handling: Handling) -> _Running:
-    pipes = _Pipes()
+    pipes = Pipes()
     try:
         given, input_write = pipes.pair() if handling.stdin is not None else (pipes.nothing(), None)
         out_read, out_write = pipes.pair()
@@ -102,6 +106,32 @@ def _start(client: LauncherClient, handling: Handling) -> _Running:
         raise SandboxError(f"the command could not be started: {failure}") from failure
     finally:
         pipes.close()
+
+
+async def ended(connection: socket.socket, command: Command) -> dict[str, Any]:
+    """Have the launcher start a command, and wait for what it says when that has ended. Raises `SandboxError`."""
+    loop = asyncio.get_running_loop()
+    data = b""
+    try:
+        await loop.sock_sendall(connection, command.dump())
+        while not data.endswith(b"\n") and (more := await loop.sock_recv(connection, 1 << 12)):
+            data += more
+    except OSError as error:
+        raise SandboxError("the sandbox's launcher was killed") from error
+    answers: dict[str, Any] = {}
+    for line in data.splitlines():
+        answers |= json.loads(line)
+    if "broken" in answers:
+        raise SandboxError(f"the command's rights could not be restricted: {answers['broken']}")
+    if "status" not in answers:
+        raise SandboxError("the sandbox's launcher was killed")
+    return answers
+
+
+def exit_code_of(status: int) -> int:
+    """The exit code for a status of `waitpid`: 128 + N after signal N, as in a shell."""
+    code = os.waitstatus_to_exitcode(status)
+    return 128 - code if code < 0 else code
 
 
 class _Running:
@@ -119,7 +149,7 @@ class _Running:
     async def finish(self, command: Command, handling: Handling) -> Finished:
         started = time.monotonic()
         timed_out = False
-        answer = asyncio.ensure_future(self._ended(command))
+        answer = asyncio.ensure_future(ended(self._connection, command))
         try:
             done, _ = await asyncio.wait([answer], timeout=handling.timeout_s)
             if not done:
@@ -146,25 +176,6 @@ class _Running:
     def _say(self, word: bytes) -> None:
         with contextlib.suppress(OSError):
             self._connection.send(word)
-
-    async def _ended(self, command: Command) -> dict[str, Any]:
-        """What the launcher says when the command has ended."""
-        loop = asyncio.get_running_loop()
-        data = b""
-        try:
-            await loop.sock_sendall(self._connection, command.dump())
-            while not data.endswith(b"\n") and (more := await loop.sock_recv(self._connection, 1 << 12)):
-                data += more
-        except OSError as error:
-            raise SandboxError("the sandbox's launcher was killed") from error
-        answers: dict[str, Any] = {}
-        for line in data.splitlines():
-            answers |= json.loads(line)
-        if "broken" in answers:
-            raise SandboxError(f"the command's rights could not be restricted: {answers['broken']}")
-        if "status" not in answers:
-            raise SandboxError("the sandbox's launcher was killed")
-        return answers
 
     def _finished(self, answer: dict[str, Any], *, timed_out: bool, started: float) -> Finished:
         code = os.waitstatus_to_exitcode(answer["status"])

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from evalward.records.base import clean_text
 from evalward.sandbox.base import FileType, SandboxError
@@ -26,6 +26,9 @@ from evalward.sandbox.process.runners import our_checkout, runners_secrets, runn
 from evalward.sandbox.process.running import Finished, Handling, run_command
 from evalward.sandbox.process.settings import MIB, WorkspaceSettings
 from evalward.sandbox.process.users import OwnUser, group_with, passwd_with, take_user
+
+if TYPE_CHECKING:
+    from evalward.sandbox.process.talking import LiveProgram
 
 UNLIMITED = 1 << 62
 WORK = "work"
@@ -251,15 +254,27 @@ class Workspace:
         `on_line` hears each line of standard output as it comes. Raises `SandboxError` when the sandbox breaks.
         """
         limits = self.settings.limits
-        asked = Command(
-            words=[clean_text(word) for word in command],
+        time_limit = limits.wall_s if timeout_s is None else timeout_s
+        handling = Handling(time_limit, grace_s, limits.output_bytes, stdin, on_line)
+        return await run_command(self._client, self._command(command, env, cwd), handling)
+
+    async def start(
+        self, command: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: str = ".", line_bytes: int
+    ) -> LiveProgram:
+        """Start a program to talk with, whose lines may have `line_bytes`; its environment is as for `run`.
+
+        Raises `SandboxError` when the sandbox breaks.
+        """
+        from evalward.sandbox.process.talking import LiveProgram  # noqa: PLC0415 - few workspaces have one
+
+        return await LiveProgram.start(self._client, self._command(command, env, cwd), line_bytes)
+
+    def _command(self, words: Sequence[str], env: Mapping[str, str] | None, cwd: str) -> Command:
+        return Command(
+            words=[clean_text(word) for word in words],
             env={clean_text(name): clean_text(value) for name, value in (self._env | dict(env or {})).items()},
             folder=str(self.folder / cwd),
             limits=self._limits,
-        )
-        time_limit = limits.wall_s if timeout_s is None else timeout_s
-        return await run_command(
-            self._client, asked, Handling(time_limit, grace_s, limits.output_bytes, stdin, on_line)
         )
 
     async def listener(self) -> socket.socket:

@@ -33,7 +33,7 @@ class AttemptedCall(Record):
     they were. `known`: the name is declared. `valid`: the arguments fit the tool's input schema; `None` where that
     can't be said, as of unknown tools. `executed`: it was sent to the server, and `error`, how that ended: isError, a
     JSON-RPC error, a time-out or the server's death; `None` where it was not sent. `why` are the words for what is
-    wrong.
+    wrong, `invented` the arguments that the tool's input schema doesn't know.
     """
 
     server: Cleaned = ""
@@ -45,12 +45,14 @@ class AttemptedCall(Record):
     executed: bool = False
     error: bool | None = None
     why: Cleaned = ""
+    invented: list[Cleaned] = Field(default_factory=list)
 
 
 class ToolTally(Record):
-    """One tool in one trial: how many of its calls were expected, made, matched an expected one, and were not expected.
+    """One tool in one trial: how many of its calls were expected, were made and count, and match an expected one.
 
-    `server` is empty for tools of the suite's own server, the other server's name for those of a distractor.
+    `wrong` is 1 where it was taken first and another tool, or none, was expected. `server` is empty for tools of the
+    suite's own server, the other server's name for those of a distractor.
     """
 
     tool: Cleaned
@@ -101,17 +103,18 @@ class JudgedCalls(Record):
 class McpDetails(Details):
     """What the metrics of an `mcp` trial need, and what people look at.
 
-    `calls` are the first calls, cut; `total` counts all, `unknown` those of undeclared tools, `checked` those whose
-    arguments a schema can judge, `valid` those that fit it; `executed` were sent, and `failed` of them ended in an
-    error. `catalogue_tokens` is about what the tools of the server take in every request, `None` where no list of them
-    came. `offered` are its tools by name, `unjudged` those whose input schema is none, `invented` arguments that no
-    schema knows. `asked` and `answer` are for people: the expected calls, and what was said at the end.
-    `diverged_at` is the first call (from 1) that the server answered otherwise than recorded: of replays alone.
-    `refused` are requests of the server that were refused, by method.
+    `server` is the suite's own, and `offered` are its tools. `calls` are the first calls, cut; `total` counts all,
+    `unknown` those of undeclared tools, `checked` those whose arguments a schema can judge, `valid` those that fit it;
+    `executed` were sent, and `failed` of them ended in an error. `catalogue_tokens` is about what the server's tools
+    take in every request, `None` where no list of them came. `unjudged` are tools whose input schema judged no
+    arguments, `invented` the arguments that no schema knows. `asked` and `answer` are for people: the expected calls,
+    and what was said at the end. `diverged_at` is the first call (from 1) that the server answered otherwise than
+    recorded: of replays alone. `refused` are requests of the server that were refused, by method.
     """
 
     kind: Literal["mcp"] = "mcp"
     mode: Mode = "select"
+    server: Cleaned = ""
     calls: list[AttemptedCall] = Field(default_factory=list)
     judged: JudgedCalls = JudgedCalls()
     total: Count = 0
@@ -138,9 +141,9 @@ class McpDetails(Details):
 
     def summary(self) -> McpDetails:
         """The part that a baseline keeps: numbers, and the tools' names."""
-        nothing: dict[str, Any] = {key: [] for key in ("calls", "offered", "unjudged", "invented")}
-        without = {"asked": None, "answer": None, "refused": {}, "judged": self.judged.summary()}
-        return self.model_copy(update={**nothing, **without})
+        without: dict[str, Any] = {key: [] for key in ("calls", "offered", "unjudged", "invented")}
+        without |= {"asked": None, "answer": None, "refused": {}, "judged": self.judged.summary()}
+        return self.model_copy(update=without)
 
 
 def kept_calls(calls: Sequence[AttemptedCall]) -> list[AttemptedCall]:

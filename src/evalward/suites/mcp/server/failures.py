@@ -1,0 +1,27 @@
+"""How a server can fail, in words for reports."""
+
+from __future__ import annotations
+
+
+class ServerError(Exception):
+    """A server with which nothing more can be done. `reason` is the word of the failure table."""
+
+    reason = "server_error"
+
+
+class ServerDiedError(ServerError):
+    """It has ended, closed the connection, or sent what can't be read within bounds."""
+
+    reason = "server_died"
+
+
+class ServerHungError(ServerError):
+    """It gives no answer in time."""
+
+    reason = "server_hung"
+
+
+class ServerAnswerError(ServerError):
+    """It answers, and not as the protocol has it."""
+
+    reason = "server_bad_answer"

@@ -1,0 +1,112 @@
+"""MCP over streamable HTTP: the SDK's transport over a client of ours, whose answers are bounded and counted."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import httpx2
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCNotification, JSONRPCRequest
+
+from evalward.suites.mcp.server.traffic import ServerTraffic, TooMuchError
+
+if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectSendStream
+    from mcp.client._transport import ReadStream, TransportStreams
+
+_CONNECT_S = 30.0
+_EVENTS = "text/event-stream"
+_FAILED = 400  # the first status of a refusal
+
+
+@asynccontextmanager
+async def over_http(url: str, headers: Mapping[str, str], traffic: ServerTraffic) -> AsyncIterator[TransportStreams]:
+    """A transport for the SDK's client. No variable of the environment (proxies, `.netrc`) has a part in it."""
+    bounds = traffic.bounds
+    timeout = httpx2.Timeout(_CONNECT_S, read=max(bounds.start_s, bounds.call_s))
+    client = httpx2.AsyncClient(
+        headers={"accept-encoding": "identity", **headers},
+        timeout=timeout,
+        trust_env=False,
+        event_hooks={"response": [_bounding(traffic)]},
+    )
+    async with client, _spoken(url, client, traffic) as (reading, writing):
+        heard, counted = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        async with heard, counted, anyio.create_task_group() as tasks:
+            tasks.start_soon(_hear, reading, traffic, heard)
+            try:
+                yield counted, writing
+            finally:
+                tasks.cancel_scope.cancel()
+
+
+def _spoken(url: str, client: httpx2.AsyncClient, traffic: ServerTraffic) -> Any:
+    return streamable_http_client(url, http_client=client, max_sse_event_size=traffic.bounds.line_bytes)
+
+
+async def _hear(
+    reading: ReadStream[SessionMessage | Exception],
+    traffic: ServerTraffic,
+    heard: MemoryObjectSendStream[SessionMessage | Exception],
+) -> None:
+    """Pass on what comes until nothing more does, or too much. The bytes are counted where they come."""
+    try:
+        async for each in reading:
+            traffic.take(0)
+            if not isinstance(each, SessionMessage):
+                traffic.noise += 1
+            elif isinstance(each.message, JSONRPCNotification):
+                traffic.notified(each.message.method)
+            else:
+                if isinstance(each.message, JSONRPCRequest):
+                    traffic.asked(each.message.method)
+                await heard.send(each)
+    except TooMuchError as error:
+        traffic.broken = f"it sent {error}"
+    except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+        return  # we are about to end
+    finally:
+        traffic.ended = True
+        await heard.aclose()
+
+
+def _bounding(traffic: ServerTraffic) -> Any:
+    """A hook of the HTTP client: an answer that is too long ends when it is read, and the session with it."""
+
+    async def bound(response: httpx2.Response) -> None:
+        if response.status_code >= _FAILED:
+            traffic.http_status = response.status_code
+        one = not response.headers.get("content-type", "").lower().startswith(_EVENTS)
+        packed = response.headers.pop("content-encoding", "identity").strip().lower()  # a packed one is never unpacked
+        if packed not in {"", "identity"}:
+            traffic.broken = f"it sent an answer that is packed as {packed[:20]!r}, which nobody asked for"
+        response.stream = _BoundedBody(response.stream, traffic, one_message=one)
+
+    return bound
+
+
+class _BoundedBody(httpx2.AsyncByteStream):
+    """The body of an answer, counted. Raises `httpx2.StreamError` beyond the limits, which the SDK expects."""
+
+    def __init__(self, stream: Any, traffic: ServerTraffic, *, one_message: bool) -> None:
+        self._stream, self._traffic, self._one_message = stream, traffic, one_message
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        bounds, length = self._traffic.bounds, 0
+        async for piece in self._stream:
+            length += len(piece)
+            self._traffic.received_bytes += len(piece)
+            if self._one_message and length > bounds.line_bytes:
+                self._traffic.broken = f"it sent a message of more than {bounds.line_bytes:,} bytes"
+            elif self._traffic.received_bytes > bounds.total_bytes:
+                self._traffic.broken = f"it sent more than {bounds.total_bytes:,} bytes of messages"
+            if self._traffic.broken is not None:
+                raise httpx2.StreamError(self._traffic.broken)
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

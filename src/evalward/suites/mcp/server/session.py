@@ -1,0 +1,106 @@
+"""A session with a server: its tools, and calls of them. Whatever a server does, each of these ends within bounds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from evalward.sandbox.base import SandboxError
+from evalward.sandbox.process import Finished, Workspace
+from evalward.suites.mcp.catalogue import Catalogue
+from evalward.suites.mcp.server.contents import CallOutcome
+from evalward.suites.mcp.server.place import FOLDER, CommandServer, HttpServer, ServerPlace
+from evalward.suites.mcp.server.sdk import require_sdk
+from evalward.suites.mcp.server.traffic import ServerBounds, ServerTraffic
+
+if TYPE_CHECKING:
+    from evalward.sandbox.process.talking import LiveProgram
+    from evalward.suites.mcp.server.connection import ServerConnection
+
+
+class ServerSession:
+    """A server that has listed its tools. Calls may be made at the same time, from any task of the event loop."""
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        traffic: ServerTraffic,
+        spoken: ServerConnection,
+        program: LiveProgram | None = None,
+        workspace: Workspace | None = None,
+    ) -> None:
+        """See `open_server`. `workspace`: where the server runs; `None` for one that is reached by its address."""
+        self.catalogue, self.traffic, self.workspace = catalogue, traffic, workspace
+        self._spoken, self._program = spoken, program
+
+    @property
+    def refused(self) -> Mapping[str, int]:
+        """What the server asked for and didn't get (`sampling/createMessage` …), and how often."""
+        return dict(self.traffic.refused)
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> CallOutcome:
+        """Call a tool. Raises `ServerDiedError`, `ServerHungError`: then the server can't be used any more."""
+        started = time.monotonic()
+        outcome = await self._spoken.call(tool, arguments)
+        return replace(outcome, duration_ms=round((time.monotonic() - started) * 1000))
+
+    async def run_script(self, script: str, env: Mapping[str, str], timeout_s: float) -> Finished:
+        """End the server as a host does, then run a shell script in its folder. Raises `SandboxError`."""
+        if self.workspace is None or self._program is None:
+            raise SandboxError("a server at an address has no folder here")
+        await self._spoken.close()
+        await self._program.end(self.traffic.bounds.end_s)
+        await self.workspace.end_processes()
+        return await self.workspace.run(["sh", "-c", script], env=env, timeout_s=timeout_s)
+
+
+@asynccontextmanager
+async def open_server(place: ServerPlace, bounds: ServerBounds | None = None) -> AsyncIterator[ServerSession]:
+    """Start or reach a server and list its tools; when this is left nothing of it runs any more.
+
+    Raises `ServerError` when it never lists them, `SandboxError` when it can't be started behind walls, `InputError`
+    where the SDK isn't installed.
+    """
+    require_sdk()
+    traffic = ServerTraffic(bounds or ServerBounds())
+    opened = _reached(place, traffic) if isinstance(place, HttpServer) else _started(place, traffic)
+    async with opened as session:
+        yield session
+
+
+@asynccontextmanager
+async def _started(place: CommandServer, traffic: ServerTraffic) -> AsyncIterator[ServerSession]:
+    from evalward.suites.mcp.server.connection import ServerConnection  # noqa: PLC0415 - it takes a second to load
+    from evalward.suites.mcp.server.stdio import over_stdio  # noqa: PLC0415
+
+    async with await Workspace.create(None, place.workspace, extra_files=place.files) as workspace:
+        folder = str(workspace.folder)
+        program = await workspace.start(
+            [word.replace(FOLDER, folder) for word in place.words],
+            env={name: value.replace(FOLDER, folder) for name, value in place.env.items()},
+            cwd=place.cwd,
+            line_bytes=traffic.bounds.line_bytes,
+        )
+        spoken = ServerConnection(traffic, program)
+        try:
+            catalogue = await spoken.open(over_stdio(program, traffic))
+            yield ServerSession(catalogue, traffic, spoken, program, workspace)
+        finally:
+            await spoken.close()
+            await program.end(traffic.bounds.end_s)
+
+
+@asynccontextmanager
+async def _reached(place: HttpServer, traffic: ServerTraffic) -> AsyncIterator[ServerSession]:
+    from evalward.suites.mcp.server.connection import ServerConnection  # noqa: PLC0415 - it takes a second to load
+    from evalward.suites.mcp.server.http import over_http  # noqa: PLC0415
+
+    spoken = ServerConnection(traffic)
+    try:
+        catalogue = await spoken.open(over_http(place.url, place.headers, traffic))
+        yield ServerSession(catalogue, traffic, spoken)
+    finally:
+        await spoken.close()

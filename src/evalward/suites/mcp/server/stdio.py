@@ -1,0 +1,84 @@
+"""MCP over standard input and output: a message a line, within bounds, counted; what is no message is passed over."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import anyio
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
+
+from evalward.sandbox.process.talking import LineTooLongError, LiveProgram
+from evalward.suites.mcp.server.traffic import ServerTraffic, TooMuchError
+
+if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+    from mcp.client._transport import TransportStreams
+
+
+@asynccontextmanager
+async def over_stdio(program: LiveProgram, traffic: ServerTraffic) -> AsyncIterator[TransportStreams]:
+    """A transport for the SDK's client over a program that runs; whoever started it ends it."""
+    heard, reading = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    writing, said = anyio.create_memory_object_stream[SessionMessage](0)
+    async with heard, reading, writing, said, anyio.create_task_group() as tasks:
+        tasks.start_soon(_hear, program, traffic, heard)
+        tasks.start_soon(_say, program, said, heard)
+        try:
+            yield reading, writing
+        finally:
+            tasks.cancel_scope.cancel()
+
+
+async def _hear(
+    program: LiveProgram, traffic: ServerTraffic, heard: MemoryObjectSendStream[SessionMessage | Exception]
+) -> None:
+    """Pass on what comes until nothing more does, or too much."""
+    try:
+        while (line := await program.line()) is not None:
+            message = read_message(line, traffic)
+            if message is not None:
+                await heard.send(message)
+    except LineTooLongError as error:
+        traffic.broken = f"it sent a message of more than {error.limit:,} bytes"
+    except TooMuchError as error:
+        traffic.broken = f"it sent {error}"
+    except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+        return  # we are about to end
+    finally:
+        traffic.ended = True
+        await heard.aclose()
+
+
+def read_message(line: bytes, traffic: ServerTraffic) -> SessionMessage | None:
+    """What a line says that has to be answered, or is an answer. Bytes that are no UTF-8 are U+FFFD in it.
+
+    Lines that are no message, and notifications, are only counted. Raises `TooMuchError`.
+    """
+    traffic.take(len(line))
+    try:
+        message = jsonrpc_message_adapter.validate_json(line.decode("utf-8", "replace"), by_name=False)
+    except ValueError:
+        traffic.noise += bool(line.strip())
+        return None
+    if isinstance(message, JSONRPCNotification):
+        traffic.notified(message.method)
+        return None
+    if isinstance(message, JSONRPCRequest):
+        traffic.asked(message.method)
+    return SessionMessage(message)
+
+
+async def _say(
+    program: LiveProgram,
+    said: MemoryObjectReceiveStream[SessionMessage],
+    heard: MemoryObjectSendStream[SessionMessage | Exception],
+) -> None:
+    try:
+        async for each in said:
+            text = each.message.model_dump_json(by_alias=True, exclude_unset=True)
+            await program.write(text.encode("utf-8", "replace") + b"\n")
+    except (OSError, anyio.ClosedResourceError):
+        await heard.aclose()  # it reads no more: nobody need wait for an answer

@@ -1,0 +1,39 @@
+"""A session with a server that behaves: what it lists, what calls give, and what is left at the end."""
+
+from __future__ import annotations
+
+from support.mcp import small_session
+
+
+async def test_it_lists_its_tools_and_says_who_it_is() -> None:
+    async with small_session() as session:
+        catalogue = session.catalogue
+    assert (catalogue.server, catalogue.instructions) == ("small", "Use echo for texts.")
+    assert catalogue.protocol == "2025-11-25"
+    assert [tool.name for tool in catalogue.tools] == ["echo", "add", "write_note"]
+    assert catalogue.by_name["add"].annotations == {"readOnlyHint": True}
+    assert catalogue.by_name["add"].title == "Add"
+
+
+async def test_calls_give_text_and_structured_content() -> None:
+    async with small_session() as session:
+        said = await session.call("echo", {"text": "grüß Gott"})
+        added = await session.call("add", {"a": 1, "b": 2})
+    assert (said.text, said.is_error, said.why, said.structured) == ("grüß Gott", False, None, None)
+    assert (added.text, added.structured) == ("3", {"sum": 3})
+
+
+async def test_a_refused_call_is_an_error_that_the_model_reads() -> None:
+    async with small_session() as session:
+        refused = await session.call("nope", {})
+        after = await session.call("echo", {"text": "still here"})
+    assert (refused.text, refused.is_error) == ("MCP error -32602: Unknown tool: nope", True)
+    assert refused.why == "json_rpc_error"
+    assert after.text == "still here"
+
+
+async def test_a_script_looks_at_the_folder_after_the_servers_end() -> None:
+    async with small_session() as session:
+        await session.call("write_note", {"name": "a.txt", "text": "remember"})
+        done = await session.run_script("cat a.txt", {}, 20)
+    assert (done.stdout, done.exit_code) == ("remember", 0)
