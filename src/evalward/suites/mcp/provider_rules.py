@@ -43,7 +43,7 @@ _RULES: Mapping[str, ProviderRules] = {
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class RefusedTool:
     """A tool that a provider's models are not offered, and why."""
 
     named: NamedTool
@@ -56,9 +56,9 @@ class Offer:
     """The tools as the models of one provider get them, and those that would have its requests refused."""
 
     tools: tuple[ToolSpec, ...]
-    left_out: tuple[LeftOut, ...] = ()
+    left_out: tuple[RefusedTool, ...] = ()
 
-    def lacks(self, tool: str) -> LeftOut | None:
+    def lacks(self, tool: str) -> RefusedTool | None:
         """Why a tool of the suite's own server isn't offered; `None` where it is."""
         return next((each for each in self.left_out if each.named.own and each.named.tool.name == tool), None)
 
@@ -74,13 +74,13 @@ def offer(tools: Sequence[NamedTool], rules: ProviderRules | None) -> Offer:
     if rules is None:
         return Offer(tuple(_spec(named, named.tool.input_schema) for named in tools))
     kept: list[NamedTool] = []
-    left_out: list[LeftOut] = []
+    left_out: list[RefusedTool] = []
     for named in tools:
         why = refusal(named.tool.input_schema, rules)
         if why is None:
             kept.append(named)
         else:
-            left_out.append(LeftOut(named, rules.maker, why))
+            left_out.append(RefusedTool(named, rules.maker, why))
     fitting, too_many = _at_most(kept, rules)
     sent = tuple(_spec(named, _sendable(named.tool.input_schema, rules)) for named in fitting)
     return Offer(sent, (*left_out, *too_many))
@@ -101,7 +101,7 @@ def _refusals(schema: Mapping[str, Any], rules: ProviderRules) -> Iterator[str]:
         properties = schema.get("properties")
         for key in properties if isinstance(properties, dict) else ():
             if not _KEY.fullmatch(key):
-                yield f"its argument {shown(key)} has a name of other characters than letters, digits, _, . and -, or over 64"
+                yield f"its argument {shown(key)} has a name that isn't of 1 to 64 letters, digits, _, . and -"
     why = _invalid(schema)
     if why is not None:
         yield f"its input schema is no JSON Schema of draft 2020-12: {why}"
@@ -126,7 +126,7 @@ def _draft() -> Any:
     return Draft202012Validator(Draft202012Validator.META_SCHEMA)
 
 
-def _at_most(tools: Sequence[NamedTool], rules: ProviderRules) -> tuple[Sequence[NamedTool], Sequence[LeftOut]]:
+def _at_most(tools: Sequence[NamedTool], rules: ProviderRules) -> tuple[Sequence[NamedTool], Sequence[RefusedTool]]:
     """The tools that a provider takes at once: those of other servers go first, from the end."""
     most = rules.most_tools
     if most is None or len(tools) <= most:
@@ -134,7 +134,7 @@ def _at_most(tools: Sequence[NamedTool], rules: ProviderRules) -> tuple[Sequence
     first = [*(each for each in tools if each.own), *(each for each in tools if not each.own)]
     kept = {id(each) for each in first[:most]}
     why = f"no more than {most} tools are taken at once, and there are {len(tools)}"
-    dropped = tuple(LeftOut(each, rules.maker, why) for each in tools if id(each) not in kept)
+    dropped = tuple(RefusedTool(each, rules.maker, why) for each in tools if id(each) not in kept)
     return [each for each in tools if id(each) in kept], dropped
 
 
