@@ -84,7 +84,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType(
             "evalward mcp snapshot",
             "evalward mcp snapshot tools --output evals/mcp/tools.json",
             "evalward mcp snapshot http://127.0.0.1:8000/mcp",
-            "evalward mcp snapshot --output time.json -- mcp-server-time --local-timezone UTC",
+            "evalward mcp snapshot --output git.json -- mcp-server-git --repository .",
         ),
         "safety": ("evalward safety 'rm -rf /'", "evalward safety --level moderate < commands.txt"),
         "publish": ("evalward publish downloaded-artifact",),
