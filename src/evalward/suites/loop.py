@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from evalward.records.base import clean_text, why_of
 from evalward.records.result import Status
@@ -66,6 +66,32 @@ class Conversed:
     timed_out: bool = False
 
 
+@dataclass(frozen=True)
+class UsedTool:
+    """What came of a model's use of a tool: what it reads, and what was executed. `over`: nothing more can be used."""
+
+    result: ToolResult
+    call: ToolCall | None = None
+    over: bool = False
+
+
+class Toolbox(Protocol):
+    """The tools of one conversation."""
+
+    @property
+    def tools(self) -> Sequence[ToolSpec]:
+        """What the model is offered."""
+        ...
+
+    async def use(self, use: ToolUse) -> UsedTool:
+        """Execute a use of any tool, whatever the model sent. Raises `SandboxError` when the sandbox breaks."""
+        ...
+
+    async def broken(self, trace: Trace, error: SandboxError) -> TrialBrokenError | BrokeOffError:
+        """What such an error means for the trial."""
+        ...
+
+
 async def converse(chat: Chat, shell: Shell, *, system: str, tool: ToolSpec, prompt: str, max_turns: int) -> Trace:
     """Run one conversation to its end: the model's own stop, or `max_turns` round trips. As `converse_within`."""
     done = await converse_within(chat, shell, ConversationSetup(system, tool), prompt, LoopBounds(max_turns))
@@ -92,6 +118,11 @@ class ConversationSetup:
 async def converse_within(
     chat: Chat, shell: Shell, asked: ConversationSetup, prompt: str, bounds: LoopBounds
 ) -> Conversed:
+    """Run one conversation with a shell as its tool. As `converse_with`."""
+    return await converse_with(chat, ShellTools(shell, asked), asked.system, prompt, bounds)
+
+
+async def converse_with(chat: Chat, toolbox: Toolbox, system: str, prompt: str, bounds: LoopBounds) -> Conversed:
     """Run one conversation to its end: the model's own stop, or its bounds.
 
     The trace's calls hold the whole output, for the checks; `keep` cuts it for the file. Raises `TrialBrokenError`,
@@ -100,14 +131,14 @@ async def converse_within(
     started = time.monotonic()
     talk = Conversation([Message(role="user", content=[Text(text=prompt)])])
     try:
-        await _converse(talk, chat, shell, asked, bounds)
+        await _converse(talk, chat, toolbox, system, bounds)
     except TargetError as error:
         trace = _trace(talk, chat, started)
         if error.rule.counted is Status.FAILED:
             raise BrokeOffError(trace, error) from error
         raise TrialBrokenError(trace, error.cause, error.message, stops_run=error.rule.stops_run) from error
     except SandboxError as error:
-        raise await broken_shell(shell, _trace(talk, chat, started), error) from error
+        raise await toolbox.broken(_trace(talk, chat, started), error) from error
     except TrialSkippedError:
         raise
     except Exception as error:  # what a model says must not be able to break off its trial
@@ -115,17 +146,21 @@ async def converse_within(
     return Conversed(_trace(talk, chat, started), talk.timed_out)
 
 
-async def _converse(talk: Conversation, chat: Chat, shell: Shell, asked: ConversationSetup, bounds: LoopBounds) -> None:
+async def _converse(talk: Conversation, chat: Chat, toolbox: Toolbox, system: str, bounds: LoopBounds) -> None:
     while len(talk.turns) < bounds.max_turns:
-        sent = await _sent(talk, chat, asked, bounds)
+        part = _part(len(talk.turns), bounds.max_turns)
+        request = Request(system, tuple(talk.messages), tuple(toolbox.tools), part=part)
+        sent = await _sent(talk, chat, request, bounds)
         if sent is None:
             return
         reply = Reply(writable(sent.message), sent.turn)
         talk.turns.append(reply.turn)
         talk.messages.append(reply.message)
-        results = [await _answer(use, shell, talk.calls, asked.form) for use in reply.message.tool_uses]
-        if results:
-            talk.messages.append(Message(role="tool_result", content=results))
+        used = [await _used(use, toolbox, talk) for use in reply.message.tool_uses]
+        if used:
+            talk.messages.append(Message(role="tool_result", content=[each.result for each in used]))
+        if any(each.over for each in used):
+            return
         if _is_over(reply):
             talk.natural_stop = reply.turn.stop in {"end", "tool_use"}
             return
@@ -133,7 +168,14 @@ async def _converse(talk: Conversation, chat: Chat, shell: Shell, asked: Convers
             return
 
 
-async def _sent(talk: Conversation, chat: Chat, asked: ConversationSetup, bounds: LoopBounds) -> Reply | None:
+async def _used(use: ToolUse, toolbox: Toolbox, talk: Conversation) -> UsedTool:
+    used = await toolbox.use(use)
+    if used.call is not None:
+        talk.calls.append(used.call)
+    return used
+
+
+async def _sent(talk: Conversation, chat: Chat, request: Request, bounds: LoopBounds) -> Reply | None:
     """The model's next answer; `None` when the time is up. What an answer that nobody waited for costs is unknown."""
     left = None if bounds.until is None else bounds.until - time.monotonic()
     if left is not None and left <= 0:
@@ -142,8 +184,7 @@ async def _sent(talk: Conversation, chat: Chat, asked: ConversationSetup, bounds
     waiting = asyncio.timeout(left)
     try:
         async with waiting:
-            part = _part(len(talk.turns), bounds.max_turns)
-            return await _reply(chat, Request(asked.system, tuple(talk.messages), (asked.tool,), part=part))
+            return await _reply(chat, request)
     except TimeoutError as error:
         if not waiting.expired():
             raise TargetError(Cause.OURS, why_of(error), target="") from error
@@ -213,25 +254,34 @@ def _is_over(reply: Reply) -> bool:
     return reply.turn.stop in NO_GOING_ON or (not reply.message.tool_uses and reply.turn.stop != "pause")
 
 
-async def _answer(use: ToolUse, shell: Shell, calls: list[ToolCall], form: ShellTool) -> Block:
-    if use.name in form.passed_over:
-        return ToolResult(tool_use_id=use.id, content=NOT_AGAIN)
-    script = script_of(use, form)
-    if isinstance(script, Unusable):
-        call = ToolCall(commands=script.shown, stderr=script.why, exit_code=USAGE_ERROR, ran=False)
-        calls.append(call)
-        return ToolResult(tool_use_id=use.id, content=script.why, is_error=True)
-    execution = await shell.run(script)
-    calls.append(
-        ToolCall(
+class ShellTools:
+    """A shell as the only tool. See `Toolbox`."""
+
+    def __init__(self, shell: Shell, asked: ConversationSetup) -> None:
+        self._shell, self._form, self.tools = shell, asked.form, (asked.tool,)
+
+    async def use(self, use: ToolUse) -> UsedTool:
+        """Run the script of a use; one that can't be run is told why."""
+        if use.name in self._form.passed_over:
+            return UsedTool(ToolResult(tool_use_id=use.id, content=NOT_AGAIN))
+        script = script_of(use, self._form)
+        if isinstance(script, Unusable):
+            call = ToolCall(commands=script.shown, stderr=script.why, exit_code=USAGE_ERROR, ran=False)
+            return UsedTool(ToolResult(tool_use_id=use.id, content=script.why, is_error=True), call)
+        execution = await self._shell.run(script)
+        call = ToolCall(
             commands=script,
             stdout=execution.stdout,
             stderr=execution.stderr,
             exit_code=execution.exit_code,
             duration_ms=execution.duration_ms,
         )
-    )
-    return ToolResult(tool_use_id=use.id, content=tool_text(execution), is_error=execution.exit_code != 0)
+        failed = execution.exit_code != 0
+        return UsedTool(ToolResult(tool_use_id=use.id, content=tool_text(execution), is_error=failed), call)
+
+    async def broken(self, trace: Trace, error: SandboxError) -> TrialBrokenError | BrokeOffError:
+        """The scripts have broken it, where its sandbox still stands."""
+        return await broken_shell(self._shell, trace, error)
 
 
 @dataclass(frozen=True)
