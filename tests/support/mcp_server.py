@@ -106,7 +106,7 @@ class MisbehavingServer:
     """Reads requests until its input ends. `odd` says what is wrong with it."""
 
     def __init__(self, odd: dict[str, str]) -> None:
-        self.odd = odd
+        self.odd, self.calls = odd, 0
 
     def serve(self) -> None:
         """All of it."""
@@ -131,6 +131,9 @@ class MisbehavingServer:
         """Fill standard error, leave a child behind."""
         for _ in range(int(self.odd.get("stderr", 0))):
             os.write(2, b"E" * 1_000_000)
+        if "litter" in self.odd:
+            (Path.home() / ".profile").write_text("exit 0")
+            Path(os.environ["TMPDIR"], "left").write_text("x")
         if "child" in self.odd and os.fork() == 0:
             sleep_on()
 
@@ -195,7 +198,12 @@ class MisbehavingServer:
 
     def execute(self, number: Any, name: str, arguments: dict[str, Any]) -> None:
         """What the tools do."""
-        if name == "echo":
+        if self.odd.get("refuse") == name:
+            refuse(number, -32602, f"{name} is refused")
+        elif "counting" in self.odd and name == "echo":
+            self.calls += 1
+            answer(number, text(str(self.calls)))
+        elif name == "echo":
             answer(number, text(str(arguments.get("text"))))
         elif name == "add":
             total = arguments["a"] + arguments["b"]

@@ -148,3 +148,34 @@ class CallingChat:
 
     async def send(self, request: Request) -> Reply:
         return self._target.reply(request)
+
+
+class Talking(Free):
+    """A target that says one message after the other, and keeps what it was asked. It ends with words."""
+
+    random = True
+    subject: Mapping[str, str] = {}
+
+    def __init__(self, *turns: ToolUse | Sequence[ToolUse] | str, id: str = "openai/gpt-5") -> None:
+        self.id, self.turns = id, turns
+        self.requests: list[Request] = []
+
+    def open(self, case: Case, trial: int) -> Chat:
+        return TalkingChat(self)
+
+
+class TalkingChat:
+    """One conversation with it."""
+
+    recording: Trace | None = None
+
+    def __init__(self, target: Talking) -> None:
+        self._target, self._turns = target, iter([*target.turns, "Done."])
+
+    async def send(self, request: Request) -> Reply:
+        self._target.requests.append(request)
+        turn = next(self._turns)
+        if isinstance(turn, str):
+            return Reply(Message(role="assistant", content=[Text(text=turn)]), Turn(stop="end"))
+        uses = [turn] if isinstance(turn, ToolUse) else list(turn)
+        return Reply(Message(role="assistant", content=uses), Turn(stop="tool_use"))

@@ -11,6 +11,7 @@ import pytest
 from evalward.suites.mcp.server.failures import ServerDiedError
 from evalward.suites.mcp.server.listing import listed
 from evalward.suites.mcp.server.session import open_server
+from evalward.suites.mcp.state import check_state
 from support.mcp import PROGRAM, small_server, small_session
 
 
@@ -44,8 +45,10 @@ async def test_a_refused_call_is_an_error_that_the_model_reads() -> None:
 async def test_a_script_looks_at_the_folder_after_the_servers_end() -> None:
     async with small_session() as session:
         await session.call("write_note", {"name": "a.txt", "text": "remember"})
-        done = await session.run_script("cat a.txt", {}, 20)
-    assert (done.stdout, done.exit_code) == ("remember", 0)
+        found = await check_state(session, "grep -qx remember a.txt", 60)
+        missing = await check_state(session, "grep -q forget a.txt", 60)
+    assert (found.passed, found.detail) == (True, "")
+    assert (missing.passed, missing.detail) == (False, "exit code 1")
 
 
 async def test_who_is_in_an_event_loop_can_list_its_tools_at_once() -> None:

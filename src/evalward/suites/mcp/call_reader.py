@@ -13,7 +13,7 @@ class CallReader:
     """Reads the calls of a suite's models; the input schema of each tool is prepared once."""
 
     def __init__(self, tools: OfferedTools) -> None:
-        self._names = tools.names
+        self._names, self._own = tools.names, tools.own.server
         self._schemas = {each.server: ArgumentSchemas(each) for each in (tools.own, *tools.others)}
 
     def attempt(self, use: ToolUse) -> AttemptedCall:
@@ -21,3 +21,7 @@ class CallReader:
         named = self._names.find(use.name)
         found = (named.tool, self._schemas[named.server]) if named is not None else None
         return attempted(use.name, use.input, found)
+
+    def is_own(self, call: AttemptedCall) -> bool:
+        """Whether it is of a tool of the suite's own server."""
+        return call.known and call.server == self._own

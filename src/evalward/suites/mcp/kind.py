@@ -45,7 +45,11 @@ class McpKind(BaseKind):
         return prepare(spec, config)
 
     async def run_trial(self, suite: McpPrepared, case: McpCase, target: Target, trial: int) -> TrialOutcome:
-        """One model turn, and what the calls in it say."""
+        """One model turn, and what the calls in it say; in mode `run` the loop, whose calls the server executes."""
+        if suite.spec.mode == "run":
+            from evalward.suites.mcp.run import run_run  # noqa: PLC0415
+
+            return await run_run(suite, case, target, trial)
         from evalward.suites.mcp.select import run_select  # noqa: PLC0415
 
         return await run_select(suite, case, target, trial)

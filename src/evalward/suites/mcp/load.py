@@ -83,6 +83,21 @@ def unknown_tools(cases: Sequence[McpCase], own: Catalogue) -> list[Problem]:
     ]
 
 
+def without_place(spec: McpSuite, cases: Sequence[McpCase]) -> list[Problem]:
+    """Cases whose files, or whose script, need a server with a folder of its own where there is none."""
+    if spec.mode != "run" or (spec.server.command is not None and spec.scope == "trial"):
+        return []
+    why = "at an address" if spec.server.url is not None else "that trials share"
+    remedy = "Remove the key, or measure the case with a command and scope: trial."
+    message = f"a server {why} has no folder for a case"
+    return [
+        Problem(place=case.place, field=f"{case.id}: {key}", message=message, remedy=remedy)
+        for case in cases
+        for key, given in (("files", case.task.files), ("state", case.task.state))
+        if given
+    ]
+
+
 def odd_names(cases: Sequence[McpCase], tools: OfferedTools) -> Iterator[str]:
     """Forbidden and allowed tools that no server lists: fine where they are gone, and maybe misspelt."""
     known = {each.tool.name for each in tools.names.tools}

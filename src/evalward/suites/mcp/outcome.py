@@ -27,7 +27,8 @@ _SHOWN = 2_000  # characters of an answer that a result keeps; the trial's file 
 class ScoredTrial:
     """What happened in a trial, and what its calls say. `checks` are those beyond calls and answer.
 
-    `why_none`: there is no answer that counts, and this is why. `diverged_at` and `refused`: see `McpDetails`.
+    `why_none`: there is no answer that counts, and this is why; `failure` is the reason where the server failed.
+    `diverged_at` and `refused`: see `McpDetails`.
     """
 
     trace: Trace
@@ -35,6 +36,7 @@ class ScoredTrial:
     answer: str
     replayed: bool = False
     why_none: str = ""
+    failure: str = ""
     checks: Sequence[CheckResult] = ()
     diverged_at: int | None = None
     refused: Mapping[str, int] = field(default_factory=dict)
@@ -96,10 +98,12 @@ def _reason(case: McpCase, done: ScoredTrial) -> str:
     silent = judged.expects == "calls" and not judged.counted
     extra = judged.counted - judged.matched
     causes = (
+        (done.failure, bool(done.failure)),
         (NO_ANSWER, bool(done.why_none)),
         (FORBIDDEN, bool(judged.forbidden)),
         (NEEDLESS, needless),
         (stop, stop in _STOPS),
+        (TURN_LIMIT, case.mode == "run" and bool(done.trace.turns) and not done.trace.natural_stop),
         (NO_CALL, silent),
         (WRONG_TOOL, judged.selected is False),
         (WRONG_ARGUMENTS, judged.args_matched < judged.args_tried),

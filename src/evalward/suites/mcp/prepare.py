@@ -3,39 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from evalward.config import LoadedConfig
 from evalward.records.problem import InputError, Problem
 from evalward.suites.base import Prepared
 from evalward.suites.mcp.call_reader import CallReader
 from evalward.suites.mcp.case import McpCase
+from evalward.suites.mcp.catalogue import Catalogue
 from evalward.suites.mcp.load import (
     load_cases,
     load_others,
-    load_snapshot,
     named_together,
     odd_names,
     solved,
     unknown_tools,
+    without_place,
 )
+from evalward.suites.mcp.names import ToolNames
 from evalward.suites.mcp.offered import SYSTEM_PROMPT, OfferedTools, told_system
+from evalward.suites.mcp.own_server import load_own
 from evalward.suites.mcp.spec import McpSuite
 from evalward.suites.mcp.subject import subject_of
 from evalward.suites.tool import load_system
 
+if TYPE_CHECKING:
+    from evalward.suites.mcp.servers import Servers
+
 T = TypeVar("T")
+UNKNOWN = "server"
+"""The name of a server that never said its own."""
 
 
 @dataclass(frozen=True)
 class McpContext:
-    """What models are told and offered, and how their calls are read."""
+    """What models are told and offered, and how their calls are read.
+
+    `unlisted` is the problem of a server that listed no tools; then there are none. `servers` execute calls, in mode
+    `run` alone.
+    """
 
     tools: OfferedTools
     system: str
     timeout_s: float
     calls: CallReader
+    max_turns: int = 1
+    unlisted: Problem | None = None
+    servers: Servers | None = None
 
 
 McpPrepared: TypeAlias = Prepared[McpSuite, McpCase, McpContext]
@@ -46,14 +61,17 @@ def prepare(spec: McpSuite, config: LoadedConfig) -> McpPrepared:
     problems: list[Problem] = []
     cases = _or_problems(problems, lambda: load_cases(spec, config))
     others = _or_problems(problems, lambda: load_others(spec, config))
-    own = _or_problems(problems, lambda: load_snapshot(spec, config))
+    own = _or_problems(problems, lambda: load_own(spec, config))
     words = _or_problems(problems, lambda: load_system(config.root, spec.system, SYSTEM_PROMPT))
     if cases is None or others is None or own is None or words is None:
         raise InputError(problems)
+    if isinstance(own, Problem):
+        return _unlisted(spec, cases, words, own)
     tools = named_together(own, others, spec.server.snapshot or config.file)
-    if problems := unknown_tools(cases, own):
+    if problems := [*unknown_tools(cases, own), *without_place(spec, cases)]:
         raise InputError(problems)
-    return _prepared(spec, solved(cases, own), tools, words)
+    prepared = _prepared(spec, solved(cases, own), tools, words)
+    return prepared if spec.mode == "select" else _running(prepared, config)
 
 
 def _or_problems(problems: list[Problem], load: Callable[[], T]) -> T | None:
@@ -70,3 +88,20 @@ def _prepared(spec: McpSuite, cases: Sequence[McpCase], tools: OfferedTools, wor
     warnings = [*odd_names(cases, tools), *tools.left_out(spec.targets)]
     settings = McpContext(tools, system, spec.timeout_s, CallReader(tools))
     return Prepared(spec, cases, subject.parts, settings, warnings, texts=subject.texts)
+
+
+def _unlisted(spec: McpSuite, cases: Sequence[McpCase], words: str, why: Problem) -> McpPrepared:
+    """A suite of which nothing can be measured."""
+    none = Catalogue(server=spec.server.name or UNKNOWN, tools=())
+    tools = OfferedTools(none, (), ToolNames(none))
+    settings = McpContext(tools, words, spec.timeout_s, CallReader(tools), unlisted=why)
+    return Prepared(spec, cases, {}, settings, [str(why)])
+
+
+def _running(prepared: McpPrepared, config: LoadedConfig) -> McpPrepared:
+    """The same with servers that execute the calls."""
+    from evalward.suites.mcp.servers import servers_of  # noqa: PLC0415 - only this mode has some
+
+    spec = prepared.spec
+    settings = replace(prepared.settings, max_turns=spec.max_turns, servers=servers_of(spec, config))
+    return replace(prepared, settings=settings)

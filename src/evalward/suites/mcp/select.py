@@ -10,6 +10,7 @@ from evalward.suites.loop import keep, writable
 from evalward.suites.mcp.case import McpCase
 from evalward.suites.mcp.judging import score_calls
 from evalward.suites.mcp.outcome import ScoredTrial, outcome_of, unreadable_outcome
+from evalward.suites.mcp.own_server import refuse_unlisted
 from evalward.suites.mcp.prepare import McpContext, McpPrepared
 from evalward.suites.mcp.provider_rules import Offer
 from evalward.suites.single_turn import SingleTurn, ask_once
@@ -21,9 +22,7 @@ LEFT_OUT = "tool_left_out"
 async def run_select(suite: McpPrepared, case: McpCase, target: Target, trial: int) -> TrialOutcome:
     """One answer, and what the calls in it say."""
     settings = suite.settings
-    lacking = settings.tools.lacking(case, target.id)
-    if lacking is not None:
-        raise TrialSkippedError(LEFT_OUT, lacking)
+    refuse_unmeasurable(settings, case, target)
     chat = target.open(case, trial)
     try:
         turn = await _asked(settings, case, chat, settings.tools.to(target.id))
@@ -37,6 +36,14 @@ async def run_select(suite: McpPrepared, case: McpCase, target: Target, trial: i
             raise ours from broke
         return unreadable_outcome(case, trial, keep(broke.trace), broke.error, settings.tools.own)
     return outcome_of(case, trial, scored)
+
+
+def refuse_unmeasurable(settings: McpContext, case: McpCase, target: Target) -> None:
+    """Raises `TrialBrokenError` where the server listed no tools, `TrialSkippedError` for one that isn't offered."""
+    refuse_unlisted(settings.unlisted)
+    lacking = settings.tools.lacking(case, target.id)
+    if lacking is not None:
+        raise TrialSkippedError(LEFT_OUT, lacking)
 
 
 async def _asked(settings: McpContext, case: McpCase, chat: Chat, offer: Offer) -> SingleTurn:

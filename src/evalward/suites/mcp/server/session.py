@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evalward.sandbox.base import SandboxError
-from evalward.sandbox.process import Finished, Workspace
+from evalward.sandbox.process import Workspace
 from evalward.suites.mcp.catalogue import Catalogue
 from evalward.suites.mcp.server.contents import CallOutcome
+from evalward.suites.mcp.server.failures import ServerError
 from evalward.suites.mcp.server.place import FOLDER, CommandServer, HttpServer, ServerPlace
 from evalward.suites.mcp.server.sdk import require_sdk
 from evalward.suites.mcp.server.traffic import ServerBounds, ServerTraffic
@@ -34,27 +35,36 @@ class ServerSession:
     ) -> None:
         """See `open_server`. `workspace`: where the server runs; `None` for one that is reached by its address."""
         self.catalogue, self.traffic, self.workspace = catalogue, traffic, workspace
-        self._spoken, self._program = spoken, program
+        self._spoken, self._program, self._failed = spoken, program, False
 
     @property
     def refused(self) -> Mapping[str, int]:
         """What the server asked for and didn't get (`sampling/createMessage` …), and how often."""
         return dict(self.traffic.refused)
 
+    @property
+    def ended(self) -> bool:
+        """Whether the server can't be used any more."""
+        return self._failed or self.traffic.ended
+
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> CallOutcome:
         """Call a tool. Raises `ServerDiedError`, `ServerHungError`: then the server can't be used any more."""
         started = time.monotonic()
-        outcome = await self._spoken.call(tool, arguments)
+        try:
+            outcome = await self._spoken.call(tool, arguments)
+        except ServerError:
+            self._failed = True
+            raise
         return replace(outcome, duration_ms=round((time.monotonic() - started) * 1000))
 
-    async def run_script(self, script: str, env: Mapping[str, str], timeout_s: float) -> Finished:
-        """End the server as a host does, then run a shell script in its folder. Raises `SandboxError`."""
+    async def closed(self) -> Workspace:
+        """End the server as a host does. Where it ran, with what it left there. Raises `SandboxError`."""
         if self.workspace is None or self._program is None:
             raise SandboxError("a server at an address has no folder here")
         await self._spoken.close()
         await self._program.end(self.traffic.bounds.end_s)
         await self.workspace.end_processes()
-        return await self.workspace.run(["sh", "-c", script], env=env, timeout_s=timeout_s)
+        return self.workspace
 
 
 @asynccontextmanager

@@ -1,0 +1,54 @@
+"""The tools of a suite's own server: read from its snapshot, or listed by the server itself."""
+
+from __future__ import annotations
+
+from evalward.config import LoadedConfig
+from evalward.records.base import clean_text
+from evalward.records.problem import Place, Problem
+from evalward.records.trace import Trace
+from evalward.sandbox.base import SandboxError
+from evalward.suites.base import TrialBrokenError
+from evalward.suites.mcp.catalogue import Catalogue
+from evalward.suites.mcp.load import load_snapshot
+from evalward.suites.mcp.spec import McpSuite
+
+NOT_LISTED = "server_not_listed"
+"""The reason of trials whose server never listed its tools: nothing can be said of a model then."""
+_REMEDY = "Start it by hand to see what is wrong; `evalward mcp snapshot` tries it alone."
+
+
+def load_own(spec: McpSuite, config: LoadedConfig) -> Catalogue | Problem:
+    """The tools of the suite's server; the problem of one that lists none, which makes all its trials errors.
+
+    Blocking: a server is started or reached, and ended. Raises `InputError` for a wrong snapshot, program or folder.
+    """
+    if spec.server.snapshot is not None:
+        return load_snapshot(spec, config)
+    from evalward.suites.mcp.server.failures import ServerError  # noqa: PLC0415 - a snapshot needs no server
+    from evalward.suites.mcp.server.listing import listed  # noqa: PLC0415
+    from evalward.suites.mcp.server.place import place_of  # noqa: PLC0415
+
+    place = place_of(spec, config)
+    try:
+        found = listed(place)
+    except (ServerError, SandboxError) as error:
+        return _unlisted(spec, config, f"the server didn't list its tools: {clean_text(str(error))}")
+    if not found.tools:
+        return _unlisted(spec, config, "the server lists no tools")
+    return found if spec.server.name is None else found.model_copy(update={"server": spec.server.name})
+
+
+def _unlisted(spec: McpSuite, config: LoadedConfig, message: str) -> Problem:
+    index = config.config.suites.index(spec)
+    return Problem(
+        place=Place(file=config.file, line=config.line("suites", index, "server")),
+        field=f"suites[{index}].server",
+        message=message,
+        remedy=_REMEDY,
+    )
+
+
+def refuse_unlisted(unlisted: Problem | None) -> None:
+    """Raises `TrialBrokenError` where the suite's server listed no tools."""
+    if unlisted is not None:
+        raise TrialBrokenError(Trace(), NOT_LISTED, unlisted.message)
