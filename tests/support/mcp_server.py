@@ -204,8 +204,21 @@ class MisbehavingServer:
             path = Path(os.environ["NOTES"]) / arguments["name"]
             path.write_text(arguments["text"])
             answer(number, text(f"{path.name} is written"))
+        elif name == "look":
+            answer(number, text(json.dumps(self.look(arguments["name"]))))
         else:
             refuse(number, -32602, f"Unknown tool: {name}")
+        if self.odd.get("last") == name:
+            sys.exit(0)
+
+    def look(self, name: str) -> dict[str, Any]:
+        """What it sees."""
+        return {
+            "content": (Path(os.environ["NOTES"]) / name).read_text(),
+            "cwd": str(Path.cwd()),
+            "home": os.environ["HOME"],
+            "variables": sorted(set(os.environ) - {"LC_CTYPE"}),
+        }
 
 
 if __name__ == "__main__":

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from support.mcp import small_session
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evalward.suites.mcp.server.failures import ServerDiedError
+from evalward.suites.mcp.server.listing import listed
+from evalward.suites.mcp.server.session import open_server
+from support.mcp import PROGRAM, small_server, small_session
 
 
 async def test_it_lists_its_tools_and_says_who_it_is() -> None:
@@ -37,3 +46,25 @@ async def test_a_script_looks_at_the_folder_after_the_servers_end() -> None:
         await session.call("write_note", {"name": "a.txt", "text": "remember"})
         done = await session.run_script("cat a.txt", {}, 20)
     assert (done.stdout, done.exit_code) == ("remember", 0)
+
+
+async def test_who_is_in_an_event_loop_can_list_its_tools_at_once() -> None:
+    assert listed(small_server()).server == "small"
+
+
+async def test_answers_of_a_server_that_ends_at_once_are_read() -> None:
+    async with small_session("last=echo") as session:
+        assert (await session.call("echo", {"text": "farewell"})).text == "farewell"
+        with pytest.raises(ServerDiedError, match=r"^it ended with exit code 0$"):
+            await session.call("echo", {"text": "x"})
+
+
+async def test_a_server_has_files_a_home_and_none_of_our_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    place = replace(small_server(files={"notes/a.txt": b"given"}), env={"NOTES": "{folder}/notes", "MINE": "1"})
+    async with open_server(place) as session:
+        found = json.loads((await session.call("look", {"name": "a.txt"})).text)
+    assert found["content"] == "given"
+    assert found["cwd"] == str(PROGRAM.parent)
+    assert found["variables"] == ["HOME", "LANG", "MINE", "NOTES", "PATH", "TMPDIR"]
+    assert found["home"] not in {str(Path.home()), ""}

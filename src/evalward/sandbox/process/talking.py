@@ -64,7 +64,13 @@ class LiveProgram:
         protocol = asyncio.StreamReaderProtocol(self._output)
         self._reading, _ = await loop.connect_read_pipe(lambda: protocol, os.fdopen(output_end, "rb", 0))
         self._ended = asyncio.ensure_future(ended(self._connection, command))
-        self._ended.add_done_callback(_heard)
+        self._ended.add_done_callback(self._over)
+
+    def _over(self, done: asyncio.Future[dict[str, Any]]) -> None:
+        """It has ended. What it has left running may hold its output open; that isn't waited for."""
+        if not done.cancelled():
+            done.exception()  # looked at: whoever still asks hears of it
+            asyncio.get_running_loop().call_later(LINGER_S, self._output.feed_eof)
 
     async def line(self) -> bytes | None:
         """The next line of standard output without its end, `None` after the last. Raises `LineTooLongError`."""
@@ -169,9 +175,3 @@ class _Tail:
             self.ended.set()
             asyncio.get_running_loop().remove_reader(self._descriptor)
             os.close(self._descriptor)
-
-
-def _heard(done: asyncio.Future[dict[str, Any]]) -> None:
-    """An answer that nobody waits for any more is no error of the event loop's."""
-    if not done.cancelled():
-        done.exception()

@@ -25,7 +25,14 @@ from evalward.records.model_words import in_words
 from evalward.sandbox.process.talking import LiveProgram
 from evalward.suites.mcp.catalogue import LONGEST_TEXT, MOST_TOOLS, Catalogue, CatalogueError, make_catalogue
 from evalward.suites.mcp.server.contents import CallOutcome, outcome_of
-from evalward.suites.mcp.server.failures import ServerAnswerError, ServerDiedError, ServerError, ServerHungError
+from evalward.suites.mcp.server.failures import (
+    SAID,
+    ServerAnswerError,
+    ServerDiedError,
+    ServerError,
+    ServerHungError,
+    shown,
+)
 from evalward.suites.mcp.server.traffic import ServerTraffic
 
 if TYPE_CHECKING:
@@ -33,8 +40,6 @@ if TYPE_CHECKING:
 
 UNNAMED = "server"
 """The name of a server that doesn't say its own."""
-SAID = 300
-"""Characters of a server's own words that a message shows."""
 _LAST_WORD_S = 2.0  # for the exit code of a server that has closed its output
 _LEAVING_S = 5.0  # for the client's own end
 _MOST_MISTAKES = 3
@@ -108,6 +113,8 @@ class ServerConnection:
         self._leave.set()
         if self._task is None:
             return
+        if self._catalogue is None:
+            self._task.cancel()
         for _ in range(2):
             done, _ = await asyncio.wait([self._task], timeout=_LEAVING_S)
             if done:
@@ -164,10 +171,10 @@ class ServerConnection:
             return ServerAnswerError(f"its answer isn't what the protocol has: {mistakes(odd)}")
         return await self._death(next(iter(errors), None) if refusal is None else None)
 
-    async def _death(self, error: BaseException | None = None) -> ServerDiedError:
+    async def _death(self, error: BaseException | None = None) -> ServerError:
         """How it ended, with the last of what it printed. Raises `SandboxError` when not it but the sandbox broke."""
-        if self._traffic.broken is not None:
-            return ServerDiedError(self._traffic.broken)
+        if (broken := self._traffic.broken) is not None:
+            return type(broken)(str(broken))
         if self._program is None:
             why = f": {shown(why_of(error))}" if error is not None else ""
             return ServerDiedError(f"it can't be reached, or the connection broke{why}")
@@ -210,9 +217,3 @@ def mistakes(error: ValidationError) -> str:
     found = error.errors(include_url=False, include_input=False)
     words = [f"{'.'.join(map(str, item['loc']))}: {in_words(item)[0]}" for item in found[:_MOST_MISTAKES]]
     return shown("; ".join(words))
-
-
-def shown(text: str) -> str:
-    """Somebody else's words in one line, cut to its beginning."""
-    words = " ".join(clean_text(text).split())
-    return words if len(words) <= SAID else words[:SAID] + "…"

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from evalward.records.base import clean_text
+
+SAID = 300
+"""Characters of a server's own words that a message shows."""
+
 
 class ServerError(Exception):
     """A server with which nothing more can be done. `reason` is the word of the failure table."""
@@ -25,3 +30,9 @@ class ServerAnswerError(ServerError):
     """It answers, and not as the protocol has it."""
 
     reason = "server_bad_answer"
+
+
+def shown(text: str) -> str:
+    """Somebody else's words in one line, cut to its beginning."""
+    words = " ".join(clean_text(text).split())
+    return words if len(words) <= SAID else words[:SAID] + "…"

@@ -12,7 +12,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
-from evalward.suites.mcp.server.traffic import ServerTraffic, TooMuchError
+from evalward.suites.mcp.server.failures import ServerAnswerError, ServerError
+from evalward.suites.mcp.server.traffic import ServerTraffic
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectSendStream
@@ -65,8 +66,8 @@ async def _hear(
                 if isinstance(each.message, JSONRPCRequest):
                     traffic.asked(each.message.method)
                 await heard.send(each)
-    except TooMuchError as error:
-        traffic.broken = f"it sent {error}"
+    except ServerError as error:
+        traffic.broken = error
     except (anyio.BrokenResourceError, anyio.ClosedResourceError):
         return  # we are about to end
     finally:
@@ -83,7 +84,7 @@ def _bounding(traffic: ServerTraffic) -> Any:
         one = not response.headers.get("content-type", "").lower().startswith(_EVENTS)
         packed = response.headers.pop("content-encoding", "identity").strip().lower()  # a packed one is never unpacked
         if packed not in {"", "identity"}:
-            traffic.broken = f"it sent an answer that is packed as {packed[:20]!r}, which nobody asked for"
+            traffic.broken = ServerAnswerError(f"it sent an answer that is packed as {packed[:20]!r}, unasked")
         response.stream = _BoundedBody(response.stream, traffic, one_message=one)
 
     return bound
@@ -96,17 +97,22 @@ class _BoundedBody(httpx2.AsyncByteStream):
         self._stream, self._traffic, self._one_message = stream, traffic, one_message
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        bounds, length = self._traffic.bounds, 0
+        length = 0
         async for piece in self._stream:
             length += len(piece)
-            self._traffic.received_bytes += len(piece)
-            if self._one_message and length > bounds.line_bytes:
-                self._traffic.broken = f"it sent a message of more than {bounds.line_bytes:,} bytes"
-            elif self._traffic.received_bytes > bounds.total_bytes:
-                self._traffic.broken = f"it sent more than {bounds.total_bytes:,} bytes of messages"
-            if self._traffic.broken is not None:
-                raise httpx2.StreamError(self._traffic.broken)
+            try:
+                self._count(len(piece), length)
+            except ServerError as error:
+                self._traffic.broken = error
+                raise httpx2.StreamError(str(error)) from error
             yield piece
+
+    def _count(self, new: int, length: int) -> None:
+        self._traffic.take_bytes(new)
+        if self._traffic.broken is not None:
+            raise self._traffic.broken
+        if self._one_message and length > self._traffic.bounds.line_bytes:
+            raise self._traffic.too_long()
 
     async def aclose(self) -> None:
         await self._stream.aclose()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -10,12 +11,17 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
 
+from evalward.records.base import why_of
 from evalward.sandbox.process.talking import LineTooLongError, LiveProgram
-from evalward.suites.mcp.server.traffic import ServerTraffic, TooMuchError
+from evalward.suites.mcp.server.failures import ServerAnswerError, ServerError, shown
+from evalward.suites.mcp.server.traffic import ServerTraffic
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
     from mcp.client._transport import TransportStreams
+
+_MEANT = re.compile(rb'\s*\{\s*"(jsonrpc|id|result|error)"\s*:')
+"""How a line begins that is meant as a message. To pass over one that can't be read would mean to wait for it."""
 
 
 @asynccontextmanager
@@ -41,10 +47,10 @@ async def _hear(
             message = read_message(line, traffic)
             if message is not None:
                 await heard.send(message)
-    except LineTooLongError as error:
-        traffic.broken = f"it sent a message of more than {error.limit:,} bytes"
-    except TooMuchError as error:
-        traffic.broken = f"it sent {error}"
+    except LineTooLongError:
+        traffic.broken = traffic.too_long()
+    except ServerError as error:
+        traffic.broken = error
     except (anyio.BrokenResourceError, anyio.ClosedResourceError):
         return  # we are about to end
     finally:
@@ -55,12 +61,14 @@ async def _hear(
 def read_message(line: bytes, traffic: ServerTraffic) -> SessionMessage | None:
     """What a line says that has to be answered, or is an answer. Bytes that are no UTF-8 are U+FFFD in it.
 
-    Lines that are no message, and notifications, are only counted. Raises `TooMuchError`.
+    Lines that are no message, and notifications, are only counted. Raises `ServerError` for what ends the session.
     """
     traffic.take(len(line))
     try:
         message = jsonrpc_message_adapter.validate_json(line.decode("utf-8", "replace"), by_name=False)
-    except ValueError:
+    except ValueError as error:
+        if _MEANT.match(line):
+            raise ServerAnswerError(f"it sent a message that can't be read: {shown(why_of(error))}") from None
         traffic.noise += bool(line.strip())
         return None
     if isinstance(message, JSONRPCNotification):

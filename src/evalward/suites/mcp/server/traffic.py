@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evalward.opening import MIB
+from evalward.suites.mcp.server.failures import ServerDiedError, ServerError
 
 REFUSED = frozenset({"sampling/createMessage", "elicitation/create", "roots/list"})
 """What servers ask of hosts and get from none of ours: a model's answer, a person's, and folders."""
@@ -26,10 +27,6 @@ class ServerBounds:
     pages: int = 200  # of its list of tools
 
 
-class TooMuchError(Exception):
-    """A server sends more than it may; says what."""
-
-
 @dataclass
 class ServerTraffic:
     """What a server has sent so far. `broken`: why nothing more of it is read; `ended`: it sends no more."""
@@ -41,18 +38,26 @@ class ServerTraffic:
     notifications: int = 0
     messages: int = 0
     received_bytes: int = 0
-    broken: str | None = None
+    broken: ServerError | None = None
     ended: bool = False
     http_status: int | None = None  # of the last answer that was a refusal
 
     def take(self, size: int) -> None:
-        """Count what has come. Raises `TooMuchError`."""
+        """Count a message. Raises `ServerDiedError` when that is too much."""
         self.messages += 1
-        self.received_bytes += size
         if self.messages > self.bounds.messages:
-            raise TooMuchError(f"more than {self.bounds.messages:,} messages")
+            raise ServerDiedError(f"it sent more than {self.bounds.messages:,} messages")
+        self.take_bytes(size)
+
+    def take_bytes(self, size: int) -> None:
+        """Count bytes that have come. Raises `ServerDiedError` when they are too many."""
+        self.received_bytes += size
         if self.received_bytes > self.bounds.total_bytes:
-            raise TooMuchError(f"more than {self.bounds.total_bytes:,} bytes of messages")
+            raise ServerDiedError(f"it sent more than {self.bounds.total_bytes:,} bytes of messages")
+
+    def too_long(self) -> ServerDiedError:
+        """What a single message is that exceeds its limit."""
+        return ServerDiedError(f"it sent a message of more than {self.bounds.line_bytes:,} bytes")
 
     def notified(self, method: str) -> None:
         """A notification has come."""
