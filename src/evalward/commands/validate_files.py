@@ -9,7 +9,6 @@ from pathlib import Path
 from evalward.commands.config_place import CONFIG_NAMES, find_config
 from evalward.config import LoadedConfig
 from evalward.config.model import Config
-from evalward.config.reading import texts
 from evalward.config.yaml_positions import MAX_CHARACTERS
 from evalward.opening import beginning_inside, glob_inside, name_below
 from evalward.records.json_text import NoJsonError, read_json
@@ -73,9 +72,7 @@ def suites_naming(loaded: LoadedConfig, path: Path) -> list[str]:
     found = [
         suite.name
         for suite in loaded.config.suites
-        if any(
-            name in _files(loaded.root, text) for key in suite.file_keys for _, text in texts(getattr(suite, key), key)
-        )
+        if any(name in _files(loaded.root, text) for key in suite.file_keys for text in suite.named_by(key))
     ]
     if not found:
         raise wrong(str(path), f"this is no config and no baseline, and no suite of {loaded.file} names it", TAKES)

@@ -30,7 +30,8 @@ _NOT_OF_A_COMMIT = ("replay", "program", "agent", "scripted")
 class Suite(StrictRecord):
     """One suite, as far as all kinds have it in common.
 
-    `takes` says which targets its kind takes, and `file_keys` which keys name files of the repository.
+    `takes` says which targets its kind takes, and `file_keys` which keys name files of the repository; `a.b` is the
+    key `b` of the key `a`.
     """
 
     takes: ClassVar[TargetForms] = TargetForms()
@@ -58,6 +59,13 @@ class Suite(StrictRecord):
     def targets(self) -> list[str]:
         """The targets' ids."""
         return ids_of(self.listed)
+
+    def named_by(self, key: str) -> list[str]:
+        """The files, or patterns of files, that one of `file_keys` names."""
+        value: Any = self
+        for part in key.split("."):
+            value = getattr(value, part, None)
+        return [name for _, name in texts(value)]
 
     @classmethod
     def mistakes(cls, suite: Value, path: KeyPath) -> Iterator[Mistake]:  # noqa: ARG003 - nothing holds for all

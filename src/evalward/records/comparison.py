@@ -21,15 +21,25 @@ from evalward.records.timing import Timings
 from evalward.records.trend import FlakyCase
 from evalward.records.unchanged import Unchanged
 
-_PROMPT_PARTS = {"system": "the system prompt", "tool_description": "the tool description"}
-PROMPT_OF = "prompt:"
-"""What the parts of a subject begin with that are the prompt of one file; its name follows."""
+TOOLS, INSTRUCTIONS, OTHER_TOOLS = "tools", "instructions", "other_tools"
+"""Parts of a subject: which tools a server lists, what it tells hosts of itself, the tools of servers beside it."""
+_PROMPT_PARTS = {
+    "system": "the system prompt",
+    "tool_description": "the tool description",
+    TOOLS: "the list of tools",
+    INSTRUCTIONS: "the server's instructions",
+    OTHER_TOOLS: "the tools of other servers",
+}
+PROMPT_OF, TOOL_OF = "prompt:", "tool:"
+"""What the parts of a subject begin with that are the prompt of one file, or one tool; its name follows."""
 
 
 def prompt_words(part: str) -> str | None:
     """What a part of a subject is, in people's words, where a model reads it and a replay can't see it; else `None`."""
     if part.startswith(PROMPT_OF):
         return f"the prompt {part.removeprefix(PROMPT_OF)}"
+    if part.startswith(TOOL_OF):
+        return f"the tool {part.removeprefix(TOOL_OF)}"
     return _PROMPT_PARTS.get(part)
 
 

@@ -16,7 +16,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from evalward.config import Suite
-from evalward.config.reading import texts
 from evalward.graders.source import Reference, parse_reference
 from evalward.opening import MIB
 from evalward.records.problem import wrong
@@ -50,7 +49,8 @@ class BaseFilesReader:
     def take(self, suite: Suite) -> None:
         """Ask for what a suite needs. What the base lacks is left out. Raises `InputError` for what is too much."""
         for name in _named(suite):
-            self._take(name)
+            if not self._take(name):  # it may be a pattern
+                list(self._matching(name))
         cases = [name for pattern in suite.cases for name in self._matching(pattern)]
         for name in cases:
             named = suite.files_named_in(name, self._found[name].content)
@@ -154,7 +154,7 @@ class _BaseFile:
 
 def _named(suite: Suite) -> list[str]:
     """The files that a suite's own keys name."""
-    return [name for key in suite.file_keys if key != "cases" for _, name in texts(getattr(suite, key), key)]
+    return [name for key in suite.file_keys if key != "cases" for name in suite.named_by(key)]
 
 
 def _can_be_written(path: str) -> bool:

@@ -10,15 +10,17 @@ from evalward.records.case import Case
 from evalward.records.problem import InputError, Place, Problem
 
 
-def case_files(suite: str, patterns: Sequence[str], config: LoadedConfig, problems: list[Problem]) -> list[str]:
+def case_files(
+    suite: str, patterns: Sequence[str], config: LoadedConfig, problems: list[Problem], key: str = "cases"
+) -> list[str]:
     """The files that the patterns match, without repetition, as paths from the configuration's folder.
 
-    A pattern that matches none, or a link, is a problem.
+    A pattern that matches none, or a link, is a problem. `key` is where the suite has the patterns.
     """
     found: dict[str, None] = {}
     index = [spec.name for spec in config.config.suites].index(suite)
     for number, pattern in enumerate(patterns):
-        line = config.line("suites", index, "cases", number)
+        line = config.line("suites", index, key, number)
         try:
             files = glob_inside(config.root, pattern)
         except InputError as error:
@@ -28,7 +30,7 @@ def case_files(suite: str, patterns: Sequence[str], config: LoadedConfig, proble
             problems.append(
                 Problem(
                     place=Place(file=config.file, line=line),
-                    field=f"suites[{index}].cases",
+                    field=f"suites[{index}].{key}",
                     message=f"no file matches {pattern!r}",
                     remedy=f"Patterns count from the folder of {config.file}.",
                 )

@@ -185,10 +185,17 @@ def _words(error: ErrorDetails, model: type[BaseModel]) -> tuple[str, str]:
 
 
 def known_keys(model: type[BaseModel], loc: tuple[int | str, ...]) -> Iterator[str]:
-    """The keys that the object around an unknown key may have: of the model, or of the model in one of its lists."""
+    """The keys that the object around an unknown key may have: of the model, or of a model in one of its fields."""
     inner = model
     for part in loc[:-1]:
         field = inner.model_fields.get(part) if isinstance(part, str) else None
-        arguments = getattr(field.annotation, "__args__", ()) if field else ()
-        inner = next((a for a in arguments if isinstance(a, type) and issubclass(a, BaseModel)), inner)
+        inner = next(_models_in(field.annotation), inner) if field else inner
     yield from inner.model_fields
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    """The models that a type is made of: itself, what a list of it holds, one of several."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in getattr(annotation, "__args__", ()):
+        yield from _models_in(inner)

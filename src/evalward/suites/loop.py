@@ -120,7 +120,7 @@ async def _converse(talk: Conversation, chat: Chat, shell: Shell, asked: Convers
         sent = await _sent(talk, chat, asked, bounds)
         if sent is None:
             return
-        reply = Reply(_writable(sent.message), sent.turn)
+        reply = Reply(writable(sent.message), sent.turn)
         talk.turns.append(reply.turn)
         talk.messages.append(reply.message)
         results = [await _answer(use, shell, talk.calls, asked.form) for use in reply.message.tool_uses]
@@ -183,7 +183,7 @@ def _trace(talk: Conversation, chat: Chat, started: float) -> Trace:
     )
 
 
-def _writable(message: Message) -> Message:
+def writable(message: Message) -> Message:
     """The message as a file can hold it; itself where nothing is wrong with it."""
     blocks = [_writable_block(block) for block in message.content]
     return message if blocks == message.content else message.model_copy(update={"content": blocks})

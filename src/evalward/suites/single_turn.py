@@ -1,8 +1,9 @@
-"""One question and one answer: a trial without tools, as kinds share it whose targets answer once."""
+"""One question and one answer, as kinds share it whose targets answer once."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from evalward.records.base import clean_text
@@ -22,8 +23,16 @@ class SingleTurn:
     why: str = ""
 
 
-async def ask_once(chat: Chat, request: Request, timeout_s: float) -> SingleTurn:
-    """One round trip. An answer that took longer than `timeout_s` doesn't count.
+def plain(message: Message) -> Message:
+    """The words of an answer, as a file can hold them: there are no tools, and nothing is sent back."""
+    text = clean_text(message.text)
+    return Message(role="assistant", content=[Text(text=text)] if text else [])
+
+
+async def ask_once(
+    chat: Chat, request: Request, timeout_s: float, as_kept: Callable[[Message], Message] = plain
+) -> SingleTurn:
+    """One round trip. An answer that took longer than `timeout_s` doesn't count. `as_kept`: how the trace has it.
 
     Raises `TrialBrokenError` for what is a provider's fault, `BrokeOffError` for what is the target's own.
     """
@@ -39,7 +48,7 @@ async def ask_once(chat: Chat, request: Request, timeout_s: float) -> SingleTurn
             raise BrokeOffError(trace, error) from error
         raise TrialBrokenError(trace, error.cause, error.message, stops_run=error.rule.stops_run) from error
     try:
-        heard = _heard(request, chat, reply)
+        heard = _heard(request, chat, reply, as_kept(reply.message))
     except Exception as error:
         raise BrokeOffError(trace.model_copy(update={"turns": [reply.turn]}), error) from error
     if heard.working_ms > timeout_s * 1000:
@@ -48,18 +57,12 @@ async def ask_once(chat: Chat, request: Request, timeout_s: float) -> SingleTurn
     return SingleTurn(heard, reply)
 
 
-def _heard(request: Request, chat: Chat, reply: Reply) -> Trace:
+def _heard(request: Request, chat: Chat, reply: Reply, kept: Message) -> Trace:
     return Trace(
-        messages=[*request.messages, _plain(reply.message)],
+        messages=[*request.messages, kept],
         turns=[reply.turn],
         natural_stop=reply.turn.stop == "end",
         duration_ms=chat.recording.duration_ms if chat.recording else reply.turn.wall_ms,
         working_ms=chat.recording.working_ms if chat.recording else reply.turn.working_ms,
         total=chat.recording.total if chat.recording else None,
     )
-
-
-def _plain(message: Message) -> Message:
-    """The words of an answer, as a file can hold them: there are no tools, and nothing is sent back."""
-    text = clean_text(message.text)
-    return Message(role="assistant", content=[Text(text=text)] if text else [])

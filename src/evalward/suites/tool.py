@@ -66,9 +66,12 @@ class ToolPrompting:
 
 def load_prompting(root: Path, system: str | None, tool: str | None, default: str) -> ToolPrompting:
     """`default` and our tool, or what the files say: text for both; also JSON (`description`, `input_schema`)."""
-    return ToolPrompting(
-        _read(root, system) if system else default, _load_tool(root, tool) if tool else _default_tool()
-    )
+    return ToolPrompting(load_system(root, system, default), _load_tool(root, tool) if tool else _default_tool())
+
+
+def load_system(root: Path, system: str | None, default: str) -> str:
+    """The system prompt of a file below `root`, or `default`. Raises `InputError`."""
+    return _read(root, system) if system else default
 
 
 def _default_tool() -> ToolSpec:

@@ -173,10 +173,15 @@ def compiled_pattern(pattern: str) -> Any:
 
 
 class McpCase(Case):
-    """A case with the mode of its suite: what is asked and judged."""
+    """A case with the mode of its suite: what is asked and judged.
+
+    `calls` are the arguments of a solution, one for each expected call: those that are expected, and examples of what
+    the tool requires beyond them.
+    """
 
     task: McpTask
     mode: Mode
+    calls: list[dict[str, Any]] = []
 
     @property
     def prompt(self) -> str:
@@ -197,9 +202,10 @@ class McpCase(Case):
 
     def reference(self) -> list[Message]:
         """The expected calls, under the server's names: in one turn, or one a turn and then the answer."""
+        given = self.calls or [call.args or {} for call in self.expect.calls]
         uses = [
-            ToolUse(id=f"oracle_{number}", name=call.tool, input=call.args or {})
-            for number, call in enumerate(self.expect.calls, 1)
+            ToolUse(id=f"oracle_{number}", name=call.tool, input=arguments)
+            for number, (call, arguments) in enumerate(zip(self.expect.calls, given, strict=True), 1)
         ]
         words = Text(text=self.task.solution or ("Done." if uses else NO_CALL))
         if self.mode == "select":

@@ -151,8 +151,8 @@ def _read(value: Any, file: str, server: str | None) -> Catalogue:
     body = _result(value, file)
     tools = body.get("tools")
     if not isinstance(tools, list):
-        said = "has no key `tools`" if tools is None else f"`tools` is {described(tools)}"
-        raise wrong(file, f"this is no list of tools: it {said}", _REMEDY)
+        said = "it has no key `tools`" if tools is None else f"`tools` is {described(tools)}"
+        raise wrong(file, f"this is no list of tools: {said}", _REMEDY)
     if body.get("nextCursor"):
         raise wrong(
             file, "the list has further pages: `nextCursor` is set", "Put the tools of all pages into one list."

@@ -62,7 +62,7 @@ class McpSuite(IsolatedSuite, ComparedSuite):
             )
         },
     )
-    file_keys: ClassVar[Sequence[str]] = (*ComparedSuite.file_keys, "distractors")
+    file_keys: ClassVar[Sequence[str]] = (*ComparedSuite.file_keys, "server.snapshot", "distractors")
 
     kind: Literal["mcp"] = Field(description="The family of evaluation")
     server: McpServerSettings = Field(description="The server: command, url or snapshot")

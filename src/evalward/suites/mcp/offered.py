@@ -1,0 +1,63 @@
+"""What the models of a suite are offered: system prompt and tools, and how their calls are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from evalward.records.trace import Message, ToolUse
+from evalward.suites.mcp.catalogue import Catalogue
+from evalward.suites.mcp.names import ToolNames
+from evalward.suites.mcp.provider_rules import Offer, ProviderRules, offer, rules_of
+
+SYSTEM_PROMPT = (
+    "You are an assistant. Use the tools that you have where the request needs them, and answer in words where it "
+    "doesn't."
+)
+_INSTRUCTIONS = "Instructions of the server {server}:\n{text}"
+
+
+@dataclass(frozen=True)
+class OfferedTools:
+    """The tools of a suite's server and of those beside it. Each maker's models get what these take."""
+
+    own: Catalogue
+    others: tuple[Catalogue, ...]
+    names: ToolNames
+    _offers: dict[ProviderRules | None, Offer] = field(default_factory=dict, repr=False, compare=False)
+
+    def to(self, target: str) -> Offer:
+        """What a target is offered."""
+        rules = rules_of(target)
+        if rules not in self._offers:
+            self._offers[rules] = offer(self.names.tools, rules)
+        return self._offers[rules]
+
+    def left_out(self, targets: Sequence[str]) -> Iterator[str]:
+        """The tools that some of the targets are not offered, and why."""
+        for rules in dict.fromkeys(map(rules_of, targets)):
+            if rules is not None:
+                first = next(target for target in targets if rules_of(target) == rules)
+                for each in self.to(first).left_out:
+                    yield f"{each.named.shown} is left out for models of {each.maker}: {each.why}"
+
+    def as_shown(self, message: Message) -> Message:
+        """The message with the tools' own names, as traces and reports have them."""
+        return message.model_copy(
+            update={
+                "content": [
+                    block.model_copy(update={"name": self.names.shown(block.name)})
+                    if isinstance(block, ToolUse)
+                    else block
+                    for block in message.content
+                ]
+            }
+        )
+
+
+def told_system(system: str, catalogues: Sequence[Catalogue]) -> str:
+    """The system prompt with the instructions of the servers that have some, as hosts hand them on."""
+    instructions = [
+        _INSTRUCTIONS.format(server=each.server, text=each.instructions) for each in catalogues if each.instructions
+    ]
+    return "\n\n".join([system, *instructions])

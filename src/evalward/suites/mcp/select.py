@@ -1,0 +1,65 @@
+"""One trial in mode `select`: one model turn with all tools, and what it would call. Nothing is executed."""
+
+from __future__ import annotations
+
+from evalward.records.base import clean_text
+from evalward.records.trace import Message, Text
+from evalward.suites.base import TrialOutcome
+from evalward.suites.blame import blameless
+from evalward.suites.loop import keep, writable
+from evalward.suites.mcp.case import McpCase
+from evalward.suites.mcp.judging import score_calls
+from evalward.suites.mcp.outcome import ScoredTrial, outcome_of, unreadable_outcome
+from evalward.suites.mcp.prepare import McpContext, McpPrepared
+from evalward.suites.mcp.provider_rules import Offer
+from evalward.suites.single_turn import SingleTurn, ask_once
+from evalward.targets.base import BrokeOffError, Chat, Request, Target, TrialSkippedError
+
+LEFT_OUT = "tool_left_out"
+
+
+async def run_select(suite: McpPrepared, case: McpCase, target: Target, trial: int) -> TrialOutcome:
+    """One answer, and what the calls in it say."""
+    settings = suite.settings
+    offer = settings.tools.to(target.id)
+    refuse_lacking(case, offer)
+    chat = target.open(case, trial)
+    try:
+        turn = await _asked(settings, case, chat, offer)
+        try:
+            scored = _scored(settings, case, chat, turn)
+        except Exception as error:  # what was said is all that is looked at
+            raise BrokeOffError(turn.trace, error) from error
+    except BrokeOffError as broke:
+        ours = blameless(keep(broke.trace), broke.error)
+        if ours is not None:
+            raise ours from broke
+        return unreadable_outcome(case, trial, keep(broke.trace), broke.error, settings.tools.own)
+    return outcome_of(case, trial, scored)
+
+
+def refuse_lacking(case: McpCase, offer: Offer) -> None:
+    """Raises `TrialSkippedError` where a call is expected of a tool that the target's provider would not take."""
+    for call in case.expect.calls:
+        lacking = offer.lacks(call.tool)
+        if lacking is not None:
+            message = f"models of {lacking.maker} can't be offered the tool {call.tool!r}: {lacking.why}"
+            raise TrialSkippedError(LEFT_OUT, message)
+
+
+async def _asked(settings: McpContext, case: McpCase, chat: Chat, offer: Offer) -> SingleTurn:
+    asked = Message(role="user", content=[Text(text=case.prompt)])
+    request = Request(settings.system, (asked,), offer.tools)
+    return await ask_once(chat, request, settings.timeout_s, lambda message: settings.tools.as_shown(writable(message)))
+
+
+def _scored(settings: McpContext, case: McpCase, chat: Chat, turn: SingleTurn) -> ScoredTrial:
+    said = turn.trace.messages[-1] if turn.reply is not None else Message(role="assistant", content=[])
+    calls = [settings.calls.attempt(use) for use in said.tool_uses]
+    return ScoredTrial(
+        trace=keep(turn.trace),
+        scored=score_calls(case, calls, settings.tools.own),
+        answer=clean_text(said.text).strip(),
+        replayed=chat.recording is not None,
+        why_none=turn.why,
+    )
