@@ -90,7 +90,7 @@ def tool_name(tool: str, server: str) -> str:
 
 
 def tool_uses(results: Iterable[Result]) -> list[ToolUse]:
-    """Every tool that was expected or called in a valid trial, those first that are taken wrongly or missed."""
+    """Every tool that was expected or called in a valid trial: those that were missed, those taken wrongly, others."""
     found: dict[str, ToolUse] = {}
     for result in results:
         for tally in details_of(result).judged.tools if result.valid else ():
@@ -100,7 +100,7 @@ def tool_uses(results: Iterable[Result]) -> list[ToolUse]:
             use.matched += tally.matched
             use.called += tally.called
             use.wrong += tally.wrong
-    return sorted(found.values(), key=lambda use: (use.matched - use.expected - use.wrong, use.name))
+    return sorted(found.values(), key=lambda use: (use.matched - use.expected, -use.wrong, use.name))
 
 
 def offered_tools(results: Sequence[Result]) -> list[str]:
