@@ -72,10 +72,10 @@ class GridRow(Record):
     values: list[str]
 
 
-class Listing(Record):
+class RunListing(Record):
     """What a run has beside its cases, a row each: tools, pairs of them. `head` says what one of them is.
 
-    `columns` are those beyond the name, `note` says how to read them.
+    `columns` are those beyond the name, `note` says how to read them. `open`: it is worth seeing at once.
     """
 
     type: Literal["listing"] = "listing"
@@ -84,9 +84,10 @@ class Listing(Record):
     columns: list[str]
     rows: list[GridRow]
     note: str = ""
+    open: bool = False
 
 
-Section = Annotated[Table | Bars | Note | Listing, Field(discriminator="type")]
+Section = Annotated[Table | Bars | Note | RunListing, Field(discriminator="type")]
 
 
 class Grid(Record):

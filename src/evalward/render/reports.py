@@ -18,7 +18,7 @@ from evalward.render.names import quoted, short_hash, spoken
 from evalward.render.numbers import NOT_AVAILABLE, format_count, format_number, format_value, plural
 from evalward.render.rows import are_scored, format_category, metric_order
 from evalward.render.sections import bars, grid_markdown, listings, matrices, tables
-from evalward.render.view import RESULTS, SUMMARY, Badge, CaseMatrix, CaseTable, CheckLine, FindingLine, RunListing
+from evalward.render.view import RESULTS, SUMMARY, Badge, CaseMatrix, CaseTable, CheckLine, FindingLine, ListingTable
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z")
 
@@ -71,7 +71,7 @@ class ReportRun:
     tasks: list[TaskLine]
     findings: list[FindingLine]
     tables: list[CaseTable] = field(default_factory=list)
-    listings: list[RunListing] = field(default_factory=list)
+    listings: list[ListingTable] = field(default_factory=list)
     bars: str = ""
     passed: int = 0
     total: int = 0

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from evalward.records.result import Status
-from evalward.records.sections import Bars, Grid, Listing, Row, Section, Table
+from evalward.records.sections import Bars, Grid, Row, RunListing, Section, Table
 from evalward.render.bars import draw
 from evalward.render.escape import md_cell
-from evalward.render.view import RESULTS, Badge, CaseMatrix, CaseRow, CaseTable, RunListing, Some
+from evalward.render.view import RESULTS, Badge, CaseMatrix, CaseRow, CaseTable, ListingTable, Some
 
 NOTHING = "–"
 
@@ -18,14 +18,16 @@ def tables(sections: Iterable[Section], limit: int, before: Mapping[str, str] = 
     return [_table(each, limit, before) for each in sections if isinstance(each, Table)] if limit else []
 
 
-def listings(sections: Iterable[Section], limit: int) -> list[RunListing]:
+def listings(sections: Iterable[Section], limit: int) -> list[ListingTable]:
     """What the runs have beside their cases, in the kind's order."""
-    return [_listing(each, limit) for each in sections if isinstance(each, Listing)] if limit else []
+    return [_listing(each, limit) for each in sections if isinstance(each, RunListing)] if limit else []
 
 
-def _listing(listing: Listing, limit: int) -> RunListing:
+def _listing(listing: RunListing, limit: int) -> ListingTable:
     rows = [(row.label, row.values) for row in listing.rows[:limit]]
-    return RunListing(listing.title, listing.head, listing.columns, Some(rows, len(listing.rows)), listing.note)
+    return ListingTable(
+        listing.title, listing.head, listing.columns, Some(rows, len(listing.rows)), listing.note, listing.open
+    )
 
 
 def bars(sections: Iterable[Section]) -> str:

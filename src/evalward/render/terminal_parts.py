@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from evalward.render.console import Screen
 from evalward.render.escape import one_line
-from evalward.render.view import CaseMatrix, CaseTable, FindingLine, JudgementPage, RunListing, Some
+from evalward.render.view import CaseMatrix, CaseTable, FindingLine, JudgementPage, ListingTable, Some
 
 _T = TypeVar("_T")
 
@@ -30,7 +30,7 @@ def say_table(screen: Screen, table: CaseTable) -> None:
     screen.blank()
 
 
-def say_listing(screen: Screen, listing: RunListing) -> None:
+def say_listing(screen: Screen, listing: ListingTable) -> None:
     """What a run has beside its cases, and how to read it."""
     screen.heading(listing.title)
     rows = [[name, *cells] for name, cells in listing.rows.shown]

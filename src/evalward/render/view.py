@@ -247,7 +247,7 @@ class RunView:
     subject: list[SubjectLine]
     sure: list[SureRow] = field(default_factory=list)
     tables: list[CaseTable] = field(default_factory=list)
-    listings: list[RunListing] = field(default_factory=list)
+    listings: list[ListingTable] = field(default_factory=list)
     findings: Some[FindingLine] | None = None
     bars: str = ""
     moved: list[MetricRow] = field(default_factory=list)
@@ -275,7 +275,7 @@ class Some(Generic[_T]):
 
 
 @dataclass(frozen=True)
-class RunListing:
+class ListingTable:
     """What a run has beside its cases, a row each: the name, and the cells of the columns."""
 
     title: str
@@ -283,6 +283,7 @@ class RunListing:
     columns: list[str]
     rows: Some[tuple[str, list[str]]]
     note: str = ""
+    open: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 
 from evalward.records.report import Finding
 from evalward.records.result import Result, Status
-from evalward.suites.mcp.confusion import ConfusedPair, ToolUse, confused_pairs, tool_uses
+from evalward.suites.mcp.confusion import ConfusedPair, ToolTotal, confused_pairs, tool_uses
 from evalward.suites.mcp.findings import diagnose, interpret
 from support.mcp_calls import call, mcp_case, mcp_result, undeclared
 from support.mcp_reports import CALM, ORDERS, confused, fine, mcp_run, trials
@@ -54,9 +54,9 @@ def test_what_was_taken_is_named_for_people(calls: list[Any], taken: str) -> Non
 
 def test_each_tool_over_all_trials() -> None:
     assert tool_uses(confused()) == [
-        ToolUse("search_orders", expected=9, matched=2, called=2),
-        ToolUse("list_orders", called=7, wrong=7),
-        ToolUse("echo", called=1, wrong=1),
+        ToolTotal("search_orders", expected=9, matched=2, called=2),
+        ToolTotal("list_orders", called=7, wrong=7),
+        ToolTotal("echo", called=1, wrong=1),
     ]
 
 
@@ -66,7 +66,7 @@ def test_each_tool_over_all_trials() -> None:
 def test_a_pair_that_is_a_pattern_is_a_finding() -> None:
     finding = found(confused())["confused_tools"]
     assert finding.message == "Asked for `search_orders`, took `list_orders`"
-    assert finding.evidence == "7 of 9 trials that expected `search_orders`"
+    assert finding.evidence == "7 of 9 trials that asked for it"
     assert finding.cases == ["search-1", "search-2", "search-3"]
     assert finding.level == "warning"
 
@@ -105,7 +105,7 @@ def test_forbidden_calls_come_first() -> None:
 def test_undeclared_tools_are_named() -> None:
     finding = found([mcp_result(CALM, undeclared("grep"), undeclared("find"), undeclared("grep"))])["undeclared_tools"]
     assert finding.message == "3 calls named a tool that no server declares"
-    assert finding.evidence == "`grep`, `find`"
+    assert finding.evidence == "grep, find"
 
 
 def test_arguments_that_do_not_fit_are_shown_with_the_reason() -> None:
@@ -173,4 +173,4 @@ def test_targets_that_are_no_models_say_nothing_about_models() -> None:
 
 def test_names_are_cut_and_stay_in_their_backticks() -> None:
     finding = found([mcp_result(CALM, undeclared("`\n" * 5 + "x" * 5000))])["undeclared_tools"]
-    assert finding.evidence == "`" + "' " * 5 + "x" * 150 + "…`"
+    assert finding.evidence == "' " * 5 + "x" * 150 + "…"

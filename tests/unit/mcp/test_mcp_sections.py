@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalward.records.result import Result, Status
-from evalward.records.sections import Facts, GridRow, Listing, Note
+from evalward.records.sections import Facts, GridRow, Note, RunListing
 from evalward.suites.mcp.details import McpDetails
 from evalward.suites.mcp.evidence import as_failed, evidence, trial_text
 from evalward.suites.mcp.metrics import measure
@@ -13,20 +13,20 @@ from support.mcp_calls import call, mcp_case, mcp_result, said, undeclared
 from support.mcp_reports import CALM, ORDERS, confused, fine, mcp_base, mcp_run, trials
 
 
-def listings(now: list[Result], before: list[Result] | None = None) -> dict[str, Listing]:
+def listings(now: list[Result], before: list[Result] | None = None) -> dict[str, RunListing]:
     base = mcp_base(before) if before is not None else None
-    return {each.title: each for each in sections(mcp_run(now), base) if isinstance(each, Listing)}
+    return {each.title: each for each in sections(mcp_run(now), base) if isinstance(each, RunListing)}
 
 
-def cells(listing: Listing) -> list[list[str]]:
+def cells(listing: RunListing) -> list[list[str]]:
     return [[row.label, *row.values] for row in listing.rows]
 
 
 def test_confused_tools_alone_and_beside_the_base() -> None:
     alone, compared = listings(confused())["Confused tools"], listings(confused(), fine())["Confused tools"]
-    assert [alone.head, *alone.columns] == ["asked for", "taken", "trials"]
-    assert cells(alone) == [["search_orders", "list_orders", "7 of 9"], ["(nothing)", "echo", "1 of 2"]]
-    assert compared.columns == ["taken", "trials", "baseline"]
+    assert [alone.head, *alone.columns] == ["asked for → taken", "trials"]
+    assert cells(alone) == [["search_orders → list_orders", "7 of 9"], ["(nothing) → echo", "1 of 2"]]
+    assert compared.columns == ["trials", "baseline"]
     assert [row.values[-1] for row in compared.rows] == ["0 of 9", "0 of 2"]
     same = listings(confused(), confused())["Confused tools"]
     assert [row.values[-1] for row in same.rows] == ["7 of 9", "1 of 2"]
@@ -38,13 +38,13 @@ def test_a_run_without_confusion_has_no_listing_of_it() -> None:
 
 def test_undeclared_names_are_compared_as_one() -> None:
     now, before = [mcp_result(ORDERS[0], undeclared("grep"))], [mcp_result(ORDERS[0], undeclared("find"))]
-    assert cells(listings(now, before)["Confused tools"]) == [["search_orders", "(undeclared)", "1 of 1", "1 of 1"]]
+    assert cells(listings(now, before)["Confused tools"]) == [["search_orders → (undeclared)", "1 of 1", "1 of 1"]]
 
 
 def test_tools_with_what_was_matched_and_taken_wrongly() -> None:
     alone, compared = listings(confused())["Tools"], listings(confused(), fine())["Tools"]
     assert cells(alone) == [["search_orders", "2 of 9", "0"], ["list_orders", "–", "7"], ["echo", "–", "1"]]
-    assert compared.columns == ["matched", "in the baseline", "taken wrongly", "in the baseline"]
+    assert compared.columns == ["matched", "matched, baseline", "taken wrongly", "taken wrongly, baseline"]
     assert cells(compared)[0] == ["search_orders", "2 of 9", "9 of 9", "0", "0"]
     assert cells(compared)[1] == ["list_orders", "–", "–", "7", "–"]
 
@@ -60,7 +60,7 @@ def test_categories_have_a_listing_where_there_are_several() -> None:
 
 def test_only_cases_of_the_same_definition_are_compared() -> None:
     other = [each.model_copy(update={"definition": "sha256:other"}) for each in fine()]
-    assert listings(confused(), other)["Confused tools"].columns == ["taken", "trials"]
+    assert listings(confused(), other)["Confused tools"].columns == ["trials"]
 
 
 def with_tokens(results: list[Result], tokens: int) -> list[Result]:

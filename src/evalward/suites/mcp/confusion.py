@@ -12,6 +12,8 @@ from evalward.suites.mcp.metrics import details_of
 
 NO_TOOL = "(nothing)"
 """What stands for a tool where no call was made, or none was expected."""
+LEAST_TRIALS, CONFUSED_SHARE = 2, 0.2
+"""From how many trials on, and from which share of those that expected the tool, a pair is a pattern."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class ConfusedPair:
 
 
 @dataclass
-class ToolUse:
+class ToolTotal:
     """One tool over all trials: calls that were expected, those of them that were made, and where it was taken wrongly.
 
     `wrong` counts trials whose first call it was, where another tool was expected, or none.
@@ -70,6 +72,11 @@ def confused_pairs(results: Iterable[Result]) -> list[ConfusedPair]:
     return sorted(pairs, key=lambda pair: (-pair.trials, pair.wanted, pair.taken))
 
 
+def is_pattern(pair: ConfusedPair) -> bool:
+    """Whether it happens often enough to be more than a slip."""
+    return pair.trials >= LEAST_TRIALS and pair.trials >= CONFUSED_SHARE * pair.of
+
+
 def chosen_rightly(judged: JudgedCalls) -> bool:
     """Whether the first choice is right: an expected tool, or no call where none is expected."""
     return judged.counted == 0 if judged.expects == "none" else judged.selected is True
@@ -89,13 +96,13 @@ def tool_name(tool: str, server: str) -> str:
     return f"{tool} of {server}" if server else tool
 
 
-def tool_uses(results: Iterable[Result]) -> list[ToolUse]:
+def tool_uses(results: Iterable[Result]) -> list[ToolTotal]:
     """Every tool that was expected or called in a valid trial: those that were missed, those taken wrongly, others."""
-    found: dict[str, ToolUse] = {}
+    found: dict[str, ToolTotal] = {}
     for result in results:
         for tally in details_of(result).judged.tools if result.valid else ():
             name = tool_name(tally.tool, tally.server)
-            use = found.setdefault(name, ToolUse(name))
+            use = found.setdefault(name, ToolTotal(name))
             use.expected += tally.expected
             use.matched += tally.matched
             use.called += tally.called

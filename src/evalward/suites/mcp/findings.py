@@ -9,14 +9,20 @@ from evalward.records.report import Finding, Run
 from evalward.records.result import Result
 from evalward.render.names import quoted
 from evalward.render.numbers import plural
-from evalward.suites.mcp.confusion import NO_TOOL, ConfusedPair, confused_pairs, offered_tools, tool_uses
+from evalward.suites.mcp.confusion import (
+    CONFUSED_SHARE,
+    LEAST_TRIALS,
+    NO_TOOL,
+    ConfusedPair,
+    confused_pairs,
+    is_pattern,
+    offered_tools,
+    tool_uses,
+)
 from evalward.suites.mcp.details import AttemptedCall, McpDetails
 from evalward.suites.mcp.metrics import details_of
 
-LEAST_TRIALS = 2
-"""Trials in which something happens, before it is called a pattern."""
-CONFUSED_SHARE = 0.2
-ERRORS_SHARE = 0.25
+ERRORS_SHARE, LEAST_ERRORS = 0.25, 2
 SHOWN_PAIRS = 5
 SHOWN_NAMES = 8
 SHOWN_CASES = 20
@@ -77,23 +83,19 @@ def _forbidden(valid: Sequence[Result]) -> Iterator[Finding]:
 
 def _confusions(valid: Sequence[Result]) -> Iterator[Finding]:
     """The pairs that are a pattern, the most frequent first."""
-    pairs = [pair for pair in confused_pairs(valid) if _is_pattern(pair)]
+    pairs = [pair for pair in confused_pairs(valid) if is_pattern(pair)]
     for pair in pairs[:SHOWN_PAIRS]:
         message, advice = _confused(pair)
-        expected = "that expected no call" if pair.wanted == NO_TOOL else f"that expected {_name(pair.wanted)}"
+        expected = "that expected no call" if pair.wanted == NO_TOOL else "that asked for it"
         yield _finding(
             "confused_tools",
             "warning",
             message,
             evidence=f"{pair.trials:,} of {plural(pair.of, 'trial')} {expected}",
-            threshold=f"at least {LEAST_TRIALS} trials and {CONFUSED_SHARE:.0%}",
+            threshold=f"{LEAST_TRIALS} trials and {CONFUSED_SHARE:.0%} of them",
             advice=advice,
             of=[result for result in valid if result.id in pair.cases],
         )
-
-
-def _is_pattern(pair: ConfusedPair) -> bool:
-    return pair.trials >= LEAST_TRIALS and pair.trials >= CONFUSED_SHARE * pair.of
 
 
 def _confused(pair: ConfusedPair) -> tuple[str, str]:
@@ -116,7 +118,7 @@ def _undeclared(valid: Sequence[Result]) -> Iterator[Finding]:
             "undeclared_tools",
             "warning",
             f"{plural(count, 'call')} named a tool that no server declares",
-            evidence=_listed(names) or f"in {plural(len(found), 'trial')}",
+            evidence=_listed(names).replace("`", "") or f"in {plural(len(found), 'trial')}",
             advice="A name that models expect is a good name for the tool that does it.",
             of=found,
         )
@@ -158,7 +160,7 @@ def _invented(valid: Sequence[Result]) -> Iterator[Finding]:
 def _failing(valid: Sequence[Result]) -> Iterator[Finding]:
     found = [result for result in valid if details_of(result).failed]
     failed, executed = (sum(number(details_of(result)) for result in valid) for number in (_failed, _executed))
-    if failed >= LEAST_TRIALS and failed > ERRORS_SHARE * executed:
+    if failed >= LEAST_ERRORS and failed > ERRORS_SHARE * executed:
         reasons = _of_calls(found, lambda call: f"{call.tool}: {call.why}" if call.error else "")
         yield _finding(
             "failing_calls",

@@ -8,12 +8,14 @@ from evalward.records.baseline import BaselineRun
 from evalward.records.metric import Metric
 from evalward.records.report import Run
 from evalward.records.result import Result
-from evalward.records.sections import GridRow, Listing, Note, Section
+from evalward.records.sections import GridRow, Note, RunListing, Section
 from evalward.render.numbers import NOT_AVAILABLE
-from evalward.suites.mcp.confusion import NO_TOOL, ConfusedPair, ToolUse, confused_pairs, tool_uses
+from evalward.suites.mcp.confusion import NO_TOOL, ConfusedPair, ToolTotal, confused_pairs, is_pattern, tool_uses
 from evalward.suites.mcp.metrics import details_of, measure
 
 NOTHING = "–"
+_BY_CATEGORY = {"right tool": "tool_selection_accuracy", "calls matched": "call_recall", "passed": "pass_rate"}
+"""Columns, and the metrics in them."""
 _REPLAY = {
     "select": "Replay: recorded calls, judged again. Changed descriptions make no difference to them.",
     "run": "Replay: recorded calls, executed again by today's server. Changed descriptions make no difference to them.",
@@ -40,18 +42,24 @@ def _same_cases(now: Sequence[Result], base: BaselineRun | None) -> list[Result]
     return [result for case in cases for result in case.results() if result.valid]
 
 
-def _pairs(now: Sequence[Result], before: Sequence[Result]) -> Listing:
+def _pairs(now: Sequence[Result], before: Sequence[Result]) -> RunListing:
     was = {(pair.wanted, pair.taken): pair for pair in confused_pairs(before)}
-    asked = _trials_by_tool(before)
+    asked, pairs = _trials_by_tool(before), confused_pairs(now)
     rows = [
         GridRow(
-            label=pair.wanted,
-            values=[pair.taken, _of(pair.trials, pair.of), *_compared(before, _was(pair, was, asked))],
+            label=f"{pair.wanted} → {pair.taken}",
+            values=[_of(pair.trials, pair.of), *_compared(before, _was(pair, was, asked))],
         )
-        for pair in confused_pairs(now)
+        for pair in pairs
     ]
-    columns = ["taken", "trials", *_compared(before, "baseline")]
-    return Listing(title="Confused tools", head="asked for", columns=columns, rows=rows, note=_PAIRS)
+    return RunListing(
+        title="Confused tools",
+        head="asked for → taken",
+        columns=["trials", *_compared(before, "baseline")],
+        rows=rows,
+        note=_PAIRS,
+        open=any(is_pattern(pair) for pair in pairs),
+    )
 
 
 def _was(pair: ConfusedPair, was: Mapping[tuple[str, str], ConfusedPair], asked: Mapping[str, int]) -> str:
@@ -72,16 +80,15 @@ def _trials_by_tool(results: Iterable[Result]) -> dict[str, int]:
     return counts
 
 
-def _tools(now: Sequence[Result], before: Sequence[Result]) -> Listing:
+def _tools(now: Sequence[Result], before: Sequence[Result]) -> RunListing:
     was = {use.name: use for use in tool_uses(before)}
     rows = [_tool(use, was.get(use.name), bool(before)) for use in tool_uses(now)]
-    matched = ["matched", *_compared(before, "in the baseline")]
-    wrong = ["taken wrongly", *_compared(before, "in the baseline")]
     note = " ".join(part for part in (_TOOLS, _tokens(now, before)) if part)
-    return Listing(title="Tools", head="tool", columns=[*matched, *wrong], rows=rows, note=note)
+    heads = _heads(("matched", "taken wrongly"), before)
+    return RunListing(title="Tools", head="tool", columns=heads, rows=rows, note=note)
 
 
-def _tool(use: ToolUse, was: ToolUse | None, compared: bool) -> GridRow:
+def _tool(use: ToolTotal, was: ToolTotal | None, compared: bool) -> GridRow:
     matched, wrong = [_matched(use)], [f"{use.wrong:,}"]
     if compared:
         matched.append(NOTHING if was is None else _matched(was))
@@ -89,7 +96,7 @@ def _tool(use: ToolUse, was: ToolUse | None, compared: bool) -> GridRow:
     return GridRow(label=use.name, values=[*matched, *wrong])
 
 
-def _matched(use: ToolUse) -> str:
+def _matched(use: ToolTotal) -> str:
     return _of(use.matched, use.expected) if use.expected else NOTHING
 
 
@@ -118,16 +125,16 @@ def _effect(now: Sequence[Result], before: Sequence[Result]) -> str:
     return f"the right tool was taken in {_share(chosen)} trials, in the baseline in {_share(was)}"
 
 
-def _categories(now: Sequence[Result], before: Sequence[Result]) -> Listing:
+def _categories(now: Sequence[Result], before: Sequence[Result]) -> RunListing:
     groups, was = _by_category(now), _by_category(before)
-    columns = ["right tool", "calls matched", "passed"]
-    heads = [head for column in columns for head in (column, *_compared(before, "in the baseline"))]
     rows = []
     for name in sorted(groups) if len(groups) > 1 else ():
-        cells, old = _category(groups[name]), _category(was[name]) if name in was else [NOTHING] * len(columns)
+        cells, old = _category(groups[name]), _category(was[name]) if name in was else [NOTHING] * len(_BY_CATEGORY)
         values = [value for cell, past in zip(cells, old, strict=True) for value in (cell, *_compared(before, past))]
         rows.append(GridRow(label=name, values=values))
-    return Listing(title="Categories by tool choice", head="category", columns=heads, rows=rows)
+    return RunListing(
+        title="Categories by tool choice", head="category", columns=_heads(_BY_CATEGORY, before), rows=rows
+    )
 
 
 def _by_category(results: Iterable[Result]) -> dict[str, list[Result]]:
@@ -139,13 +146,17 @@ def _by_category(results: Iterable[Result]) -> dict[str, list[Result]]:
 
 def _category(results: Sequence[Result]) -> list[str]:
     found = measure(results).metrics
-    names = ("tool_selection_accuracy", "call_recall", "pass_rate")
-    return [_share(found[name]) if found[name].denominator else NOT_AVAILABLE for name in names]
+    return [_share(found[name]) if found[name].denominator else NOT_AVAILABLE for name in _BY_CATEGORY.values()]
 
 
 def _replay(now: Sequence[Result]) -> list[Section]:
     modes = [details_of(result).mode for result in now if details_of(result).replayed]
     return [Note(about="replay", text=_REPLAY[modes[0]])] if modes else []
+
+
+def _heads(columns: Iterable[str], before: Sequence[Result]) -> list[str]:
+    """Each column, with that of the base behind it."""
+    return [head for column in columns for head in (column, *_compared(before, f"{column}, baseline"))]
 
 
 def _compared(before: Sequence[Result], text: str) -> list[str]:
