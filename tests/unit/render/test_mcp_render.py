@@ -89,8 +89,12 @@ def named(text: str) -> Report:
 
 @pytest.mark.parametrize("text", [*(f"x{snippet} y" for snippet in SNIPPETS), EVERYTHING])
 def test_hostile_names_of_tools_change_no_element(text: str) -> None:
-    for show in (lambda given: comment(judged(given), judgements.context()), lambda given: report_markdown([given])):
-        one, other = rendered(show(named("calm"))), rendered(show(named(text)))
+    calm, hostile = named("calm"), named(text)
+    pairs = [
+        (comment(judged(calm), judgements.context()), comment(judged(hostile), judgements.context())),
+        (report_markdown([calm]), report_markdown([hostile])),
+    ]
+    for one, other in ((rendered(first), rendered(second)) for first, second in pairs):
         assert "Confused tools" in other.text
         assert other.elements == one.elements
         assert other.links() == []

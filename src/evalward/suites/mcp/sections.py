@@ -92,7 +92,7 @@ def _tool(use: ToolTotal, was: ToolTotal | None, compared: bool) -> GridRow:
     matched, wrong = [_matched(use)], [f"{use.wrong:,}"]
     if compared:
         matched.append(NOTHING if was is None else _matched(was))
-        wrong.append(NOTHING if was is None else f"{was.wrong:,}")
+        wrong.append("0" if was is None else f"{was.wrong:,}")
     return GridRow(label=use.name, values=[*matched, *wrong])
 
 
