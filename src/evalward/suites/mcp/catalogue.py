@@ -84,7 +84,7 @@ class Catalogue(Record):
     @cached_property
     def tokens(self) -> int:
         """About how many tokens the tools take in every request: a quarter of their characters, rounded up."""
-        return ceil(sum(tool.characters for tool in self.tools) / _CHARACTERS_PER_TOKEN)
+        return tokens_of(sum(tool.characters for tool in self.tools))
 
     @property
     def snapshot(self) -> dict[str, Any]:
@@ -96,6 +96,11 @@ class Catalogue(Record):
             **{key: value for key, value in known.items() if value is not None},
             "tools": [tool.wire for tool in self.tools],
         }
+
+
+def tokens_of(characters: int) -> int:
+    """About how many tokens so many characters are: a quarter of them, rounded up."""
+    return ceil(characters / _CHARACTERS_PER_TOKEN)
 
 
 class CatalogueError(ValueError):
