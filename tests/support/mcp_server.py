@@ -82,7 +82,7 @@ def make_noise() -> None:
 
 def die() -> None:
     """With a reason."""
-    sys.stderr.write("Traceback: the reason stands here\n")
+    sys.stderr.write("no database: the reason stands here\n")
     sys.exit(7)
 
 

@@ -156,7 +156,9 @@ async def test_a_server_that_dies_in_a_call_fails_the_trial_with_the_reason(root
     target = Talking([called("echo", {"text": "hello"}), called("add", {"a": 1, "b": 2}, 2)])
     outcome = await played(suite(root, "die=call"), target)
     assert (outcome.result.status, outcome.result.reason) == (Status.FAILED, "server_died")
-    assert outcome.result.message == ("the server failed: it ended with exit code 7: Traceback: the reason stands here")
+    assert outcome.result.message == (
+        "the server failed: it ended with exit code 7: no database: the reason stands here"
+    )
     assert len(target.requests) == 1
     assert [(call.executed, call.error) for call in details(outcome.result).calls] == [(True, True), (False, None)]
 
@@ -181,7 +183,7 @@ async def test_a_server_that_never_lists_its_tools_makes_every_trial_an_error(ro
             await played(prepared, target)
         assert (broken.value.reason, broken.value.stops_run) == (NOT_LISTED, False)
         assert broken.value.message == (
-            "the server didn't list its tools: it ended with exit code 7: Traceback: the reason stands here"
+            "the server didn't list its tools: it ended with exit code 7: no database: the reason stands here"
         )
     (problem,) = (await MCP.prove(prepared)).problems
     assert str(problem).startswith("evalward.yml:")

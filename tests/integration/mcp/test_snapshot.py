@@ -90,8 +90,8 @@ def test_a_server_that_fails_is_told_in_one_sentence(root: Path) -> None:
     with pytest.raises(InputError) as failed:
         snapshot(root, "--output", "tools.json", "--", *SMALL, "die=list")
     assert str(failed.value) == (
-        f"{sys.executable}: the server didn't list its tools: it ended with exit code 7: Traceback: the reason stands "
-        "here. Start it by hand to see what is wrong."
+        f"{sys.executable}: the server didn't list its tools: it ended with exit code 7: no database: the reason "
+        "stands here. Start it by hand to see what is wrong."
     )
     assert not (root / "tools.json").exists()
 

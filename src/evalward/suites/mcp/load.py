@@ -50,13 +50,6 @@ def load_others(spec: McpSuite, config: LoadedConfig) -> tuple[Catalogue, ...]:
     return tuple(found.values())
 
 
-def load_snapshot(spec: McpSuite, config: LoadedConfig) -> Catalogue:
-    """The tools of a suite whose server is a snapshot. Raises `InputError`."""
-    file = spec.server.snapshot
-    assert file is not None  # noqa: S101 - the configuration has one of three, and the others are asked
-    return read_catalogue(config.root, file, spec.server.name)
-
-
 def named_together(own: Catalogue, others: Sequence[Catalogue], file: str) -> OfferedTools:
     """The tools of all servers. Raises `InputError` where another one is called as the suite's own."""
     same = next((each.server for each in others if each.server == own.server), None)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from evalward.config import LoadedConfig
 from evalward.records.base import clean_text
-from evalward.records.problem import Place, Problem
+from evalward.records.problem import Problem
 from evalward.records.trace import Trace
 from evalward.sandbox.base import SandboxError
 from evalward.suites.base import TrialBrokenError
-from evalward.suites.mcp.catalogue import Catalogue
-from evalward.suites.mcp.load import load_snapshot
+from evalward.suites.mcp.catalogue import Catalogue, read_catalogue
 from evalward.suites.mcp.spec import McpSuite
 
 NOT_LISTED = "server_not_listed"
@@ -23,7 +22,7 @@ def load_own(spec: McpSuite, config: LoadedConfig) -> Catalogue | Problem:
     Blocking: a server is started or reached, and ended. Raises `InputError` for a wrong snapshot, program or folder.
     """
     if spec.server.snapshot is not None:
-        return load_snapshot(spec, config)
+        return read_catalogue(config.root, spec.server.snapshot, spec.server.name)
     from evalward.suites.mcp.server.failures import ServerError  # noqa: PLC0415 - a snapshot needs no server
     from evalward.suites.mcp.server.listing import listed  # noqa: PLC0415
     from evalward.suites.mcp.server.place import place_of  # noqa: PLC0415
@@ -39,13 +38,10 @@ def load_own(spec: McpSuite, config: LoadedConfig) -> Catalogue | Problem:
 
 
 def _unlisted(spec: McpSuite, config: LoadedConfig, message: str) -> Problem:
-    index = config.config.suites.index(spec)
-    return Problem(
-        place=Place(file=config.file, line=config.line("suites", index, "server")),
-        field=f"suites[{index}].server",
-        message=message,
-        remedy=_REMEDY,
-    )
+    from evalward.suites.mcp.server.place import at_server  # noqa: PLC0415
+
+    place, field = at_server(spec, config)
+    return Problem(place=place, field=field, message=message, remedy=_REMEDY)
 
 
 def refuse_unlisted(unlisted: Problem | None) -> None:

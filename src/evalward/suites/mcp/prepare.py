@@ -61,8 +61,10 @@ def prepare(spec: McpSuite, config: LoadedConfig) -> McpPrepared:
     problems: list[Problem] = []
     cases = _or_problems(problems, lambda: load_cases(spec, config))
     others = _or_problems(problems, lambda: load_others(spec, config))
-    own = _or_problems(problems, lambda: load_own(spec, config))
     words = _or_problems(problems, lambda: load_system(config.root, spec.system, SYSTEM_PROMPT))
+    if problems and spec.server.snapshot is None:  # a server is started when all else is right
+        raise InputError(problems)
+    own = _or_problems(problems, lambda: load_own(spec, config))
     if cases is None or others is None or own is None or words is None:
         raise InputError(problems)
     if isinstance(own, Problem):

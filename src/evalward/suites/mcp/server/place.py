@@ -11,7 +11,7 @@ from pathlib import Path
 
 from evalward.config import LoadedConfig
 from evalward.opening import kind_inside
-from evalward.records.problem import InputError, wrong
+from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.sandbox.process import Network, SandboxLimits, WorkspaceSettings
 from evalward.suites.isolation import settings_of
 from evalward.suites.mcp.spec import McpSuite
@@ -133,7 +133,13 @@ def _folder(name: str | None, spec: McpSuite, config: LoadedConfig) -> str:
     return str(config.root.resolve() / os.path.normpath(name))
 
 
+def at_server(spec: McpSuite, config: LoadedConfig, *keys: str) -> tuple[Place, str]:
+    """Where the configuration says what the suite's server is, or one key of it: the place, and the field's name."""
+    index = [suite.name for suite in config.config.suites].index(spec.name)
+    path: tuple[str | int, ...] = ("suites", index, "server", *keys)
+    return Place(file=config.file, line=config.line(*path)), ".".join([f"suites[{index}].server", *keys])
+
+
 def _wrong(spec: McpSuite, config: LoadedConfig, key: str, message: str, remedy: str) -> InputError:
-    index = config.config.suites.index(spec)
-    line = config.line("suites", index, "server", key)
-    return wrong(config.file, message, remedy, line=line, field=f"suites[{index}].server.{key}")
+    place, field = at_server(spec, config, key)
+    return InputError(Problem(place=place, field=field, message=message, remedy=remedy))
