@@ -51,6 +51,11 @@ class _Wanted:
     cases: dict[str, dict[str, None]] = field(default_factory=dict)
 
 
+def is_silent(results: Iterable[Result]) -> bool:
+    """Whether no tool was called in any valid trial: as by a target that does nothing."""
+    return not any(details_of(result).total for result in results if result.valid)
+
+
 def confused_pairs(results: Iterable[Result]) -> list[ConfusedPair]:
     """The pairs of the valid trials, the most frequent first."""
     found: dict[str, _Wanted] = {}

@@ -16,10 +16,11 @@ from evalward.suites.mcp.confusion import (
     ConfusedPair,
     confused_pairs,
     is_pattern,
+    is_silent,
     offered_tools,
     tool_uses,
 )
-from evalward.suites.mcp.details import AttemptedCall, McpDetails
+from evalward.suites.mcp.details import UNDECLARED, AttemptedCall, McpDetails
 from evalward.suites.mcp.metrics import details_of
 
 ERRORS_SHARE, LEAST_ERRORS = 0.25, 2
@@ -75,7 +76,7 @@ def _forbidden(valid: Sequence[Result]) -> Iterator[Finding]:
             "forbidden_calls",
             "warning",
             f"{plural(len(found), 'trial')} tried a call that the case forbids",
-            evidence=f"{len(found):,} of {plural(len(forbidding), 'trial')} with forbidden calls",
+            evidence=f"{len(found):,} of {plural(len(forbidding), 'trial')} of cases that forbid calls",
             advice="Look at these first. Say in the description when the tool must not be used.",
             of=found,
         )
@@ -84,6 +85,16 @@ def _forbidden(valid: Sequence[Result]) -> Iterator[Finding]:
 def _confusions(valid: Sequence[Result]) -> Iterator[Finding]:
     """The pairs that are a pattern, the most frequent first."""
     pairs = [pair for pair in confused_pairs(valid) if is_pattern(pair)]
+    if pairs and is_silent(valid):
+        yield _finding(
+            "no_call_at_all",
+            "warning",
+            f"No tool was called in {plural(len(valid), 'trial')}",
+            evidence=f"{sum(pair.trials for pair in pairs):,} expected a call",
+            advice="Look at one: were the tools sent, and does the prompt of the suite let the model use them?",
+            of=[],
+        )
+        return
     for pair in pairs[:SHOWN_PAIRS]:
         message, advice = _confused(pair)
         expected = "that expected no call" if pair.wanted == NO_TOOL else "that asked for it"
@@ -101,12 +112,16 @@ def _confusions(valid: Sequence[Result]) -> Iterator[Finding]:
 def _confused(pair: ConfusedPair) -> tuple[str, str]:
     if pair.wanted == NO_TOOL:
         advice = "Say in the description which requests the tool does not answer."
-        return f"No tool was needed, and {_name(pair.taken)} was called", advice
+        return f"No tool was needed, and {_taken(pair)} was called", advice
     if pair.taken == NO_TOOL:
         advice = "Say in the description which requests the tool answers, in the words that people use."
         return f"Asked for {_name(pair.wanted)}, and no tool was called", advice
-    message = f"Asked for {_name(pair.wanted)}, took {_name(pair.taken)}"
+    message = f"Asked for {_name(pair.wanted)}, took {_taken(pair)}"
     return message, "Say in both descriptions when to use this one and when the other."
+
+
+def _taken(pair: ConfusedPair) -> str:
+    return "one that no server declares" if pair.taken == UNDECLARED else _name(pair.taken)
 
 
 def _undeclared(valid: Sequence[Result]) -> Iterator[Finding]:
