@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal
 
+from evalward.records.comparison import TOOL_OF
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result
 from evalward.render.names import quoted
@@ -17,7 +18,6 @@ from evalward.suites.mcp.confusion import (
     confused_pairs,
     is_pattern,
     is_silent,
-    offered_tools,
     tool_uses,
 )
 from evalward.suites.mcp.details import UNDECLARED, AttemptedCall, McpDetails
@@ -44,20 +44,21 @@ def interpret(results: Sequence[Result]) -> list[Finding]:
         *_failing(valid),
         *_unjudged(valid),
         *_refused(valid),
-        *_unused(valid),
     ]
 
 
 def diagnose(runs: Sequence[Run]) -> list[Finding]:
-    """Tools that cases expect and that no model ever takes."""
-    measured = [run for run in runs if run.random and run.not_measured is None]
-    trials = [result for run in measured for result in run.cases if result.valid]
+    """Over all targets of a suite: tools that cases expect and no model ever takes, and those that no case expects."""
+    measured = [run for run in runs if run.not_measured is None]
+    return [*_never_taken([run for run in measured if run.random]), *_unexpected(measured)]
+
+
+def _never_taken(models: Sequence[Run]) -> Iterator[Finding]:
+    trials = [result for run in models for result in run.cases if result.valid]
     never = {use.name: use.expected for use in tool_uses(trials) if use.expected and not use.called}
-    if not never:
-        return []
-    who = "The model never takes" if len(measured) == 1 else f"None of {len(measured)} models ever takes"
-    return [
-        _finding(
+    if never:
+        who = "The model never takes" if len(models) == 1 else f"None of {len(models)} models ever takes"
+        yield _finding(
             "never_taken",
             "warning",
             f"{who} {_listed(never)}",
@@ -65,7 +66,23 @@ def diagnose(runs: Sequence[Run]) -> list[Finding]:
             advice="Say in the description which requests the tool answers, in the words that people use.",
             of=[each for each in trials if any(use.tool in never for use in details_of(each).judged.tools)],
         )
-    ]
+
+
+def _unexpected(measured: Sequence[Run]) -> Iterator[Finding]:
+    """What no case expects may get worse unseen. Which tools there are, the subject says."""
+    parts = (part for run in measured for part in run.subject.parts if part.startswith(TOOL_OF))
+    offered = dict.fromkeys(part.removeprefix(TOOL_OF) for part in parts)
+    trials = [result for run in measured for result in run.cases if result.valid]
+    expected = {each.name for each in tool_uses(trials) if each.expected}
+    unused = [name for name in offered if name not in expected]
+    if unused and expected:
+        yield _finding(
+            "unused_tools",
+            "info",
+            f"No measured case expects {len(unused):,} of {plural(len(offered), 'tool')}: {_listed(unused)}",
+            advice="Write a case for each: what happens to a tool without one goes unseen.",
+            of=[],
+        )
 
 
 def _forbidden(valid: Sequence[Result]) -> Iterator[Finding]:
@@ -223,20 +240,6 @@ def _refused(valid: Sequence[Result]) -> Iterator[Finding]:
             "The server asked for what is refused to it",
             evidence=", ".join(f"{_line(method)} {count:,} times" for method, count in counts.items()),
             of=[result for result in valid if details_of(result).refused],
-        )
-
-
-def _unused(valid: Sequence[Result]) -> Iterator[Finding]:
-    offered = offered_tools(valid)
-    expected = {each.tool for result in valid for each in details_of(result).judged.tools if each.expected}
-    unused = [name for name in offered if name not in expected]
-    if unused and expected:
-        yield _finding(
-            "unused_tools",
-            "info",
-            f"No case expects {len(unused):,} of {plural(len(offered), 'tool')}: {_listed(unused)}",
-            advice="Write a case for each: what happens to a tool without one goes unseen.",
-            of=[],
         )
 
 
