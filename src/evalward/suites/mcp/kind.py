@@ -11,6 +11,7 @@ from evalward.decide.kinds import PerTrial
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
 from evalward.records.result import Result
+from evalward.records.surface import PartTexts, Surface
 from evalward.suites.base import BaseKind, Proof, TrialOutcome
 from evalward.suites.mcp.details import McpDetails
 from evalward.suites.mcp.metrics import METRIC_IDS, PER_TRIAL, measure
@@ -63,6 +64,12 @@ class McpKind(BaseKind):
     def measure(self, results: Sequence[Result]) -> Measurement:
         """The metrics of calls, and what passed."""
         return measure(results)
+
+    def surface(self, before: PartTexts, now: PartTexts) -> Surface | None:
+        """What changed in the server's tools."""
+        from evalward.suites.mcp.surface import surface_change  # noqa: PLC0415 - only where a subject changed
+
+        return surface_change(before, now)
 
 
 MCP = McpKind()
