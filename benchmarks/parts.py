@@ -28,6 +28,8 @@ from benchmarks.pages import TITLE as PAGES
 from benchmarks.pages import pages
 from benchmarks.reruns import TITLE as RERUNS
 from benchmarks.reruns import reruns
+from benchmarks.selecting import TITLE as SELECTING
+from benchmarks.selecting import selecting
 from benchmarks.simulation import TITLE, simulation
 from benchmarks.speedup import aggregated
 from benchmarks.statistics import measure_statistics
@@ -249,5 +251,6 @@ PARTS: Mapping[str, tuple[str, Callable[[], list[Row]]]] = {
     "browser": (BROWSER, browser),
     "foreign": (FOREIGN, foreign),
     "caching": (CACHING, caching),
+    "selecting": (SELECTING, selecting),
     "speedup": ("Speedups of 2,000 benchmarks × 50 tasks, against reading their JSON", aggregated),
 }

@@ -41,7 +41,7 @@ async def _anthropic(server: Remote, cases: int, concurrency: int) -> None:
             assert uses
             assert said.stop_reason == "end_turn"
 
-        await _together(one, cases, concurrency)
+        await together(one, cases, concurrency)
 
 
 async def _openai(server: Remote, cases: int, concurrency: int) -> None:
@@ -63,10 +63,11 @@ async def _openai(server: Remote, cases: int, concurrency: int) -> None:
             assert calls
             assert said.content == "Done."
 
-        await _together(one, cases, concurrency)
+        await together(one, cases, concurrency)
 
 
-async def _together(one: Callable[[int], Awaitable[None]], cases: int, concurrency: int) -> None:
+async def together(one: Callable[[int], Awaitable[None]], cases: int, concurrency: int) -> None:
+    """Do something for each number, so many at once."""
     gate = asyncio.Semaphore(concurrency)
 
     async def gated(number: int) -> None:

@@ -21,6 +21,7 @@ from evalward.commands.help_arguments import add_completion, add_help
 from evalward.commands.history_arguments import add_history
 from evalward.commands.init_arguments import add_init
 from evalward.commands.judge_arguments import add_judge
+from evalward.commands.mcp_arguments import add_mcp
 from evalward.commands.parsing import CommandParser, number_up_to, read_arguments, with_examples
 from evalward.commands.plan_arguments import add_plan_options, plan_format
 from evalward.commands.reading_arguments import add_compare, add_report, add_schema, add_validate
@@ -88,6 +89,7 @@ def build_parser() -> CommandParser:
     add_validate(commands, _command)
     add_schema(commands, _command)
     add_judge(commands)
+    add_mcp(commands, _command)
     add_safety(commands)
     _add_publish(commands)
     add_accept(commands, _command)

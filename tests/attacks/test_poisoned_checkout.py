@@ -85,6 +85,7 @@ COMMANDS = (
     ("view", "--report", "made/report.json"),
     ("guidance", "--against", "HEAD", "--output", "bare/out"),
     ("judge", "check", "made/report.json", "made/report.json"),
+    ("mcp", "snapshot"),
     ("publish", "made"),
     ("accept",),
     ("release", "--report", "made/report.json", "--output", "bare/out"),

@@ -193,6 +193,8 @@ def options_unknown(words: Sequence[str]) -> list[str]:
     parser: argparse.ArgumentParser = build_parser()
     unknown = []
     for word in words[1:]:
+        if word == "--":  # what follows is another command
+            break
         if word.startswith("-"):
             unknown += [] if word.split("=")[0] in parser._option_string_actions else [word]  # its only list of them
             continue

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from evalward.sandbox.process import WorkspaceSettings
@@ -32,3 +34,15 @@ async def small_session(*odd: str, bounds: ServerBounds | None = None) -> AsyncI
     """A session with it."""
     async with open_server(small_server(*odd), bounds or ServerBounds(end_s=0)) as session:
         yield session
+
+
+@contextmanager
+def checkout() -> Iterator[Path]:
+    """A folder with the small server that every user can read, as checkouts are; pytest's are for one user alone."""
+    folder = Path(tempfile.mkdtemp(prefix="evalward-checkout-"))
+    folder.chmod(0o755)
+    shutil.copy(PROGRAM, folder / "server.py")
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder)

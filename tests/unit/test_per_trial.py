@@ -18,6 +18,7 @@ from evalward.suites.base import Kind, kind_named
 from evalward.suites.bash.details import BashDetails
 from evalward.suites.command.details import CommandDetails
 from evalward.suites.command.judge import WrongReason as CommandReason
+from evalward.suites.mcp.details import JudgedCalls, McpDetails
 from evalward.suites.prompt.details import PromptDetails
 from evalward.suites.scenario.details import EvaluatorResult, Interaction, ScenarioDetails
 from evalward.suites.speedup.details import BenchmarkSpeed, LevelAdvantage, SpeedupDetails
@@ -63,6 +64,27 @@ DETAILS: Mapping[str, st.SearchStrategy[Record]] = {
         refused=...,
         unsafe=...,
         allowed=st.sampled_from([[], ["files.rm"]]),
+    ),
+    "mcp": st.builds(
+        McpDetails,
+        judged=st.builds(
+            JudgedCalls,
+            expects=st.sampled_from(["calls", "none", "neither"]),
+            selected=maybe,
+            expected=counts,
+            matched=counts,
+            counted=counts,
+            args_tried=counts,
+            args_matched=counts,
+            forbidden=st.one_of(st.none(), counts),
+        ),
+        total=counts,
+        unknown=counts,
+        checked=counts,
+        valid=counts,
+        executed=st.integers(5, 9),
+        failed=st.integers(0, 5),
+        catalogue_tokens=st.one_of(st.none(), counts),
     ),
     "prompt": st.builds(
         PromptDetails, scores=st.dictionaries(st.sampled_from(["tone", "short"]), st.floats(0, 1, width=16))

@@ -10,6 +10,7 @@ from evalward.suites.bash.details import BashDetails
 from evalward.suites.bash.kind import BASH
 from evalward.suites.command.details import CommandDetails
 from evalward.suites.command.kind import COMMAND
+from evalward.suites.mcp.kind import MCP
 from evalward.suites.prompt.details import PromptDetails
 from evalward.suites.prompt.kind import PROMPT
 from evalward.suites.scenario.details import (
@@ -49,7 +50,7 @@ def rows(found: list[TrialSection], title: str) -> dict[str, list[str]]:
 
 
 def test_details_of_another_kind_show_the_files_alone() -> None:
-    for kind in (BASH, COMMAND, PROMPT, SCENARIO, SPEEDUP):
+    for kind in (BASH, COMMAND, MCP, PROMPT, SCENARIO, SPEEDUP):
         assert sections(kind, OtherDetails(), LEFT) == [LEFT]
 
 

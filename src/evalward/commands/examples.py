@@ -79,6 +79,13 @@ EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType(
         "schema": ("evalward schema", "evalward schema evalward --output evalward.schema.json"),
         "judge": ("evalward judge check rubric.yaml labelled.jsonl",),
         "judge check": ("evalward judge check rubric.yaml labelled.jsonl --votes 3",),
+        "mcp": ("evalward mcp snapshot",),
+        "mcp snapshot": (
+            "evalward mcp snapshot",
+            "evalward mcp snapshot tools --output evals/mcp/tools.json",
+            "evalward mcp snapshot http://127.0.0.1:8000/mcp",
+            "evalward mcp snapshot --output git.json -- mcp-server-git --repository .",
+        ),
         "safety": ("evalward safety 'rm -rf /'", "evalward safety --level moderate < commands.txt"),
         "publish": ("evalward publish downloaded-artifact",),
         "accept": ("evalward accept --dry-run",),

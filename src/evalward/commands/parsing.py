@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -107,8 +108,16 @@ def with_examples(parser: CommandParser) -> CommandParser:
 
 
 def read_arguments(parser: CommandParser, words: Sequence[str] | None) -> argparse.Namespace:
-    """What was asked for. Raises `SystemExit` with 2 for what no command takes."""
-    found, rest = parser.parse_known_args(words)
+    """What was asked for. Raises `SystemExit` with 2 for what no command takes.
+
+    Of a command that takes another one after `--`, that is `after`; argparse would mix it with the arguments before.
+    """
+    given = sys.argv[1:] if words is None else list(words)
+    found, rest = parser.parse_known_args(given)
+    if getattr(found, "takes_command", False):
+        end = given.index("--") if "--" in given else len(given)
+        found, rest = parser.parse_known_args(given[:end])
+        found.after = given[end + 1 :]
     if rest:
         found.parser.unknown(rest)
     return found

@@ -65,14 +65,29 @@ class Note(Record):
     text: str
 
 
-Section = Annotated[Table | Bars | Note, Field(discriminator="type")]
-
-
 class GridRow(Record):
-    """One line: what it is, and its text for each run."""
+    """One line: what it is, and its text for each run or column."""
 
     label: str
     values: list[str]
+
+
+class RunListing(Record):
+    """What a run has beside its cases, a row each: tools, pairs of them. `head` says what one of them is.
+
+    `columns` are those beyond the name, `note` says how to read them. `open`: it is worth seeing at once.
+    """
+
+    type: Literal["listing"] = "listing"
+    title: str
+    head: str
+    columns: list[str]
+    rows: list[GridRow]
+    note: str = ""
+    open: bool = False
+
+
+Section = Annotated[Table | Bars | Note | RunListing, Field(discriminator="type")]
 
 
 class Grid(Record):

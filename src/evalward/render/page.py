@@ -34,7 +34,7 @@ from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import plural
 from evalward.render.rows import category_rows, metric_rows, sure_rows
 from evalward.render.run_notes import RENAMED, allowances, run_notes, without_room
-from evalward.render.sections import bars, matrices, tables
+from evalward.render.sections import bars, listings, matrices, tables
 from evalward.render.sentences import headline, message, remedy, warnings
 from evalward.render.succession import replaced_lines
 from evalward.render.surface import surface_views
@@ -282,6 +282,7 @@ def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> 
         subject=[_subject(change) for change in run.subject[: caps.rows]],
         sure=[] if run.unchanged is not None else sure_rows(rules),
         tables=tables(run.sections, caps.table, _ended_before(run)),
+        listings=listings(run.sections, caps.table) if measured else [],
         findings=_some(finding_lines(run.findings), caps.findings),
         bars=bars(run.sections) if measured else "",
         moved=[row for row in info[: caps.rows] if row.metric in news] if measured else [],

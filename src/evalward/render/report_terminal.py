@@ -9,7 +9,7 @@ from evalward.render.console import UNBROKEN, Screen
 from evalward.render.escape import without_marks
 from evalward.render.kinds import ShownKinds
 from evalward.render.reports import ReportRun, ReportsPage, RunColumns, TaskLine, build_reports, outcome_facts
-from evalward.render.terminal_parts import WITH_COUNTS, say_findings, say_matrix, say_table
+from evalward.render.terminal_parts import WITH_COUNTS, say_findings, say_listing, say_matrix, say_table
 
 _COLUMN_WITH_COUNTS = 26
 _BETWEEN_RUNS = 2
@@ -79,6 +79,8 @@ def _report_run(screen: Screen, run: ReportRun, verbose: bool) -> None:
     for table in run.tables:
         screen.blank()
         say_table(screen, table)
+    for listing in run.listings:
+        say_listing(screen, listing)
     if run.tasks:
         screen.heading(f"Tasks: {run.passed:,} of {run.total:,} passed")
         for task in run.tasks if verbose else run.remarkable:

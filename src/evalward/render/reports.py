@@ -17,8 +17,8 @@ from evalward.render.kinds import ShownKinds, TrialText
 from evalward.render.names import quoted, short_hash, spoken
 from evalward.render.numbers import NOT_AVAILABLE, format_count, format_number, format_value, plural
 from evalward.render.rows import are_scored, format_category, metric_order
-from evalward.render.sections import bars, grid_markdown, matrices, tables
-from evalward.render.view import RESULTS, SUMMARY, Badge, CaseMatrix, CaseTable, CheckLine, FindingLine
+from evalward.render.sections import bars, grid_markdown, listings, matrices, tables
+from evalward.render.view import RESULTS, SUMMARY, Badge, CaseMatrix, CaseTable, CheckLine, FindingLine, ListingTable
 
 _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z")
 
@@ -71,6 +71,7 @@ class ReportRun:
     tasks: list[TaskLine]
     findings: list[FindingLine]
     tables: list[CaseTable] = field(default_factory=list)
+    listings: list[ListingTable] = field(default_factory=list)
     bars: str = ""
     passed: int = 0
     total: int = 0
@@ -241,6 +242,7 @@ def _run(run: Run, kinds: ShownKinds, counts: bool) -> ReportRun:
         tasks=[_task(result, run, kinds) for result in run.cases if result.reason != NOT_RUN],
         findings=[finding_line(finding) for finding in run.findings],
         tables=tables(sections, SUMMARY.table),
+        listings=listings(sections, SUMMARY.table),
         bars=bars(sections),
         passed=outcomes.counts[Status.PASSED],
         total=outcomes.total,

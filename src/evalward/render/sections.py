@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from evalward.records.result import Status
-from evalward.records.sections import Bars, Grid, Row, Section, Table
+from evalward.records.sections import Bars, Grid, Row, RunListing, Section, Table
 from evalward.render.bars import draw
 from evalward.render.escape import md_cell
-from evalward.render.view import RESULTS, Badge, CaseMatrix, CaseRow, CaseTable, Some
+from evalward.render.view import RESULTS, Badge, CaseMatrix, CaseRow, CaseTable, ListingTable, Some
 
 NOTHING = "–"
 
@@ -16,6 +16,18 @@ NOTHING = "–"
 def tables(sections: Iterable[Section], limit: int, before: Mapping[str, str] = {}) -> list[CaseTable]:
     """The tables, with the cases that didn't pass first. `before`: how the ones that changed used to end."""
     return [_table(each, limit, before) for each in sections if isinstance(each, Table)] if limit else []
+
+
+def listings(sections: Iterable[Section], limit: int) -> list[ListingTable]:
+    """What the runs have beside their cases, in the kind's order."""
+    return [_listing(each, limit) for each in sections if isinstance(each, RunListing)] if limit else []
+
+
+def _listing(listing: RunListing, limit: int) -> ListingTable:
+    rows = [(row.label, row.values) for row in listing.rows[:limit]]
+    return ListingTable(
+        listing.title, listing.head, listing.columns, Some(rows, len(listing.rows)), listing.note, listing.open
+    )
 
 
 def bars(sections: Iterable[Section]) -> str:

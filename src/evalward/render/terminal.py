@@ -21,6 +21,7 @@ from evalward.render.terminal_parts import (
     say_finding,
     say_headline,
     say_listed,
+    say_listing,
     say_matrix,
     say_more,
     say_surface,
@@ -179,6 +180,9 @@ def _run(screen: Screen, run: RunView, page: JudgementPage, said: set[str]) -> N
     for table in run.tables:
         say_table(screen, replace(table, note="") if table.note in said else table)
         said.add(table.note)
+    for listing in run.listings:
+        say_listing(screen, replace(listing, note="") if listing.note in said else listing)
+        said.add(listing.note)
     for finding in run.findings.shown if run.findings else []:
         if finding.badge.word == "warning":  # what is fine, and what is only good to know, stands in the comment
             say_finding(screen, finding, 0)

@@ -8,7 +8,7 @@ from typing import TypeVar
 from evalward.render.console import Screen
 from evalward.render.escape import one_line, without_marks
 from evalward.render.surface_view import SurfaceView
-from evalward.render.view import CaseMatrix, CaseTable, FindingLine, JudgementPage, Some
+from evalward.render.view import CaseMatrix, CaseTable, FindingLine, JudgementPage, ListingTable, Some
 
 _T = TypeVar("_T")
 
@@ -39,6 +39,17 @@ def say_table(screen: Screen, table: CaseTable) -> None:
     say_more(screen, table.rows)
     if table.note:
         screen.say(table.note)
+    screen.blank()
+
+
+def say_listing(screen: Screen, listing: ListingTable) -> None:
+    """What a run has beside its cases, and how to read it."""
+    screen.heading(listing.title)
+    rows = [[name, *cells] for name, cells in listing.rows.shown]
+    screen.table([listing.head, *listing.columns], rows, "l" + "r" * len(listing.columns))
+    say_more(screen, listing.rows)
+    if listing.note:
+        screen.say(listing.note)
     screen.blank()
 
 

@@ -90,16 +90,7 @@ class Caps:
 
 FULL = Caps("full")
 FAILURES = Caps(
-    "failures",
-    runs=20,
-    checks=2,
-    block=400,
-    changes=20,
-    answers=10,
-    categories=20,
-    warnings=10,
-    table=15,
-    findings=0,
+    "failures", runs=20, checks=2, block=400, changes=20, answers=10, categories=20, warnings=10, table=15, findings=0
 )
 HEADLINE = Caps(
     "headline", reasons=3, runs=10, broken=0, changes=0, answers=0, categories=0, warnings=0, table=0, findings=0
@@ -257,6 +248,7 @@ class RunView:
     subject: list[SubjectLine]
     sure: list[SureRow] = field(default_factory=list)
     tables: list[CaseTable] = field(default_factory=list)
+    listings: list[ListingTable] = field(default_factory=list)
     findings: Some[FindingLine] | None = None
     bars: str = ""
     moved: list[MetricRow] = field(default_factory=list)
@@ -281,6 +273,18 @@ class Some(Generic[_T]):
 
     def __bool__(self) -> bool:
         return self.total > 0
+
+
+@dataclass(frozen=True)
+class ListingTable:
+    """What a run has beside its cases, a row each: the name, and the cells of the columns."""
+
+    title: str
+    head: str
+    columns: list[str]
+    rows: Some[tuple[str, list[str]]]
+    note: str = ""
+    open: bool = False
 
 
 @dataclass(frozen=True)

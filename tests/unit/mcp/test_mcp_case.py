@@ -200,7 +200,7 @@ def test_all_files_are_looked_at__whatever_is_wrong_with_one(tmp_path: Path) -> 
         system="no.md",
     )
     assert [line.split(": ")[0] for line in found] == [
-        *["cases.jsonl:1"] * 3, "evalward.yml:18", "b.json", "c.json", "orders.json:1", "no.md",
+        *["cases.jsonl:1"] * 3, "evalward.yml:18", "b.json", "c.json", "no.md", "orders.json:1",
     ]  # fmt: skip
 
 

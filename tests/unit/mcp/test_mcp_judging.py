@@ -39,7 +39,7 @@ def test_pairing_is_not_greedy() -> None:
 def test_a_repeat_is_an_extra() -> None:
     found = counts(mcp_case(TULIP), said("tulip"), said("tulip"))
     assert (found.matched, found.expected, found.counted) == (1, 1, 2)
-    assert failing(mcp_case(TULIP), said("tulip"), said("tulip")) == {"no other call": "1: echo"}
+    assert failing(mcp_case(TULIP), said("tulip"), said("tulip")) == {"no other call": "1 other: echo"}
 
 
 def test_arguments_are_counted_where_the_tool_was_called() -> None:
@@ -240,9 +240,12 @@ def test_checks_say_what_was_there_instead() -> None:
     case = mcp_case(TULIP)
     name = 'call echo {"text": "tulip"}'
     assert failing(case) == {name: "the tool was not called"}
-    assert failing(case, said("rose")) == {name: 'called with {"text": "rose"}', "no other call": "1: echo"}
+    assert failing(case, said("rose")) == {name: 'called with {"text": "rose"}', "no other call": "1 other: echo"}
     other = failing(case, call("list_orders"), undeclared("grep"))
-    assert other == {name: "the tool was not called, but list_orders, grep", "no other call": "2: list_orders, grep"}
+    assert other == {
+        name: "the tool was not called, but list_orders, grep",
+        "no other call": "2 others: list_orders, grep",
+    }
 
 
 def test_the_names_of_checks_are_the_cases_alone() -> None:

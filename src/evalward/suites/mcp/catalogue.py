@@ -25,7 +25,7 @@ MOST_TOOLS = 2_000
 LONGEST_NAME, LONGEST_TEXT = 256, 200_000
 SNAPSHOT = "evalward.mcp/1"
 """What a snapshot says that Evalward wrote; those of others need not say anything."""
-CHARACTERS_PER_TOKEN = 4
+_CHARACTERS_PER_TOKEN = 4
 _REMEDY = "Write what the server answers to tools/list, or let `evalward mcp snapshot` write it."
 
 Schema = Annotated[dict[str, Any], AfterValidator(fitting)]
@@ -84,7 +84,7 @@ class Catalogue(Record):
     @cached_property
     def tokens(self) -> int:
         """About how many tokens the tools take in every request: a quarter of their characters, rounded up."""
-        return ceil(sum(tool.characters for tool in self.tools) / CHARACTERS_PER_TOKEN)
+        return tokens_of(sum(tool.characters for tool in self.tools))
 
     @property
     def snapshot(self) -> dict[str, Any]:
@@ -96,6 +96,11 @@ class Catalogue(Record):
             **{key: value for key, value in known.items() if value is not None},
             "tools": [tool.wire for tool in self.tools],
         }
+
+
+def tokens_of(characters: int) -> int:
+    """About how many tokens so many characters are: a quarter of them, rounded up."""
+    return ceil(characters / _CHARACTERS_PER_TOKEN)
 
 
 class CatalogueError(ValueError):

@@ -18,7 +18,7 @@ LONGEST_KEPT = 2_000
 """Characters of one call's arguments that a result keeps."""
 MOST_NAMES = 2_000
 UNDECLARED = "(undeclared)"
-"""What a baseline keeps in place of a name that a model made up."""
+"""What stands for a name that a model made up, which a baseline doesn't keep."""
 _WORDS = 500
 
 Expects = Literal["calls", "none", "neither"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalward.records.result import CheckResult
+from evalward.render.numbers import plural
 from evalward.suites.mcp.case import ExpectedCall, ForbiddenCall, McpCase
 from evalward.suites.mcp.catalogue import Catalogue
 from evalward.suites.mcp.details import (
@@ -283,7 +284,9 @@ class _Judgement:
         name = "no other call" if most == 0 else f"at most {most} other call{'s' if most > 1 else ''}"
         taken = {partner for partner in self.pairs if partner is not None}
         others = [call for at, call in enumerate(self.counted) if at not in taken]
-        return CheckResult(check=name, passed=held, detail="" if held else f"{self.extra}: {_listed(others)}")
+        return CheckResult(
+            check=name, passed=held, detail="" if held else f"{plural(self.extra, 'other')}: {_listed(others)}"
+        )
 
 
 # --- words ----------------------------------------------------------------------------------------------------------

@@ -7,15 +7,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evalward.config import LoadedConfig
-from evalward.decide.kinds import PerTrial
+from evalward.decide.kinds import CaseEvidence, PerTrial
+from evalward.records.baseline import BaselineRun
 from evalward.records.metric import Measurement
 from evalward.records.policy import Rule
-from evalward.records.result import Result
+from evalward.records.report import Finding, Run
+from evalward.records.result import Details, Result
+from evalward.records.sections import FileText, Section, TrialSection
 from evalward.records.surface import PartTexts, Surface
+from evalward.render.kinds import TrialText
 from evalward.suites.base import BaseKind, Proof, TrialOutcome
 from evalward.suites.mcp.details import McpDetails
+from evalward.suites.mcp.evidence import as_failed, evidence, trial_text
+from evalward.suites.mcp.findings import diagnose, interpret
 from evalward.suites.mcp.metrics import METRIC_IDS, PER_TRIAL, measure
+from evalward.suites.mcp.sections import sections
 from evalward.suites.mcp.spec import McpSuite
+from evalward.suites.mcp.trial_sections import trial_sections
 from evalward.targets.base import Target
 
 if TYPE_CHECKING:
@@ -26,6 +34,7 @@ if TYPE_CHECKING:
 DEFAULT_RULES = (
     Rule(metric="tool_selection_accuracy", max_drop=0.05),
     Rule(metric="pass_rate", max_drop=0.05),
+    Rule(metric="forbidden_call_rate", max_rise=0.0),
 )
 
 
@@ -70,6 +79,34 @@ class McpKind(BaseKind):
         from evalward.suites.mcp.surface import surface_change  # noqa: PLC0415 - only where a subject changed
 
         return surface_change(before, now)
+
+    def evidence(self, result: Result) -> CaseEvidence:
+        """What a trial says to a comparison."""
+        return evidence(result)
+
+    def as_failed(self, details: Details) -> Details:
+        """The trial, had everything in it failed."""
+        return as_failed(details)
+
+    def trial_text(self, result: Result) -> TrialText:
+        """What a trial did, in words."""
+        return trial_text(result)
+
+    def trial_sections(self, result: Result, files: Sequence[FileText]) -> list[TrialSection]:
+        """What one trial shows beside checks and conversation."""
+        return trial_sections(result, files)
+
+    def sections(self, run: Run, base: BaselineRun | None, *, alone: bool = False) -> list[Section]:  # noqa: ARG002
+        """Confused tools, and what became of each tool and category; what a replay is."""
+        return sections(run, base)
+
+    def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:  # noqa: ARG002 - the calls say it
+        """What the calls show."""
+        return interpret(results)
+
+    def diagnose(self, runs: Sequence[Run]) -> list[Finding]:
+        """Tools that no model takes."""
+        return diagnose(runs)
 
 
 MCP = McpKind()

@@ -8,6 +8,7 @@ from typing import Any
 from evalward.config import LoadedConfig
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.words import did_you_mean, one_line, shown
+from evalward.sandbox.base import SandboxError
 from evalward.suites.files import case_files
 from evalward.suites.lines import read_cases
 from evalward.suites.mcp.case import McpCase, McpTask, make_case
@@ -50,11 +51,29 @@ def load_others(spec: McpSuite, config: LoadedConfig) -> tuple[Catalogue, ...]:
     return tuple(found.values())
 
 
-def load_snapshot(spec: McpSuite, config: LoadedConfig) -> Catalogue:
-    """The tools of a suite whose server is a snapshot. Raises `InputError`."""
-    file = spec.server.snapshot
-    assert file is not None  # noqa: S101 - the configuration has one of three, and the others are asked
-    return read_catalogue(config.root, file, spec.server.name)
+def load_own(spec: McpSuite, config: LoadedConfig) -> Catalogue:
+    """The tools of the suite's server: of its snapshot, or as it lists them now. Raises `InputError`."""
+    if spec.server.snapshot is not None:
+        return read_catalogue(config.root, spec.server.snapshot, spec.server.name)
+    found = _asked(spec, config)
+    return found if spec.server.name is None else found.model_copy(update={"server": spec.server.name})
+
+
+def _asked(spec: McpSuite, config: LoadedConfig) -> Catalogue:
+    from evalward.suites.mcp.server.failures import ServerError  # noqa: PLC0415 - with a snapshot no server is asked
+    from evalward.suites.mcp.server.listing import listed  # noqa: PLC0415
+    from evalward.suites.mcp.server.place import place_of  # noqa: PLC0415
+
+    place = place_of(spec, config)
+    try:
+        return listed(place)
+    except ServerError as error:
+        message, remedy = f"the server listed no tools: {error}", "Start it by hand to see what is wrong."
+    except SandboxError as error:
+        message, remedy = f"the server can't be started isolated: {error}", "See docs/mcp-suite.md."
+    index = [suite.name for suite in config.config.suites].index(spec.name)
+    line = config.line("suites", index, "server")
+    raise wrong(config.file, message, remedy, line=line, field=f"suites[{index}].server")
 
 
 def named_together(own: Catalogue, others: Sequence[Catalogue], file: str) -> OfferedTools:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from evalward.records.trace import Message, ToolUse
+from evalward.records.words import shown
+from evalward.suites.mcp.case import McpCase
 from evalward.suites.mcp.catalogue import Catalogue
 from evalward.suites.mcp.names import ToolNames
 from evalward.suites.mcp.provider_rules import Offer, ProviderRules, offer, rules_of
@@ -40,6 +42,15 @@ class OfferedTools:
                 first = next(target for target in targets if rules_of(target) == rules)
                 for each in self.to(first).left_out:
                     yield f"{each.named.shown} is left out for models of {each.maker}: {each.why}"
+
+    def lacking(self, case: McpCase, target: str) -> str | None:
+        """Why a case can't be done by a target: it expects a call of a tool that the target is not offered."""
+        offered = self.to(target)
+        for call in case.expect.calls:
+            refused = offered.lacks(call.tool)
+            if refused is not None:
+                return f"models of {refused.maker} can't be offered the tool {shown(call.tool)}: {refused.why}"
+        return None
 
     def as_shown(self, message: Message) -> Message:
         """The message with the tools' own names, as traces and reports have them."""

@@ -14,7 +14,7 @@ from evalward.suites.mcp.case import McpCase
 from evalward.suites.mcp.load import (
     load_cases,
     load_others,
-    load_snapshot,
+    load_own,
     named_together,
     odd_names,
     solved,
@@ -46,9 +46,11 @@ def prepare(spec: McpSuite, config: LoadedConfig) -> McpPrepared:
     problems: list[Problem] = []
     cases = _or_problems(problems, lambda: load_cases(spec, config))
     others = _or_problems(problems, lambda: load_others(spec, config))
-    own = _or_problems(problems, lambda: load_snapshot(spec, config))
     words = _or_problems(problems, lambda: load_system(config.root, spec.system, SYSTEM_PROMPT))
-    if cases is None or others is None or own is None or words is None:
+    if problems and spec.server.snapshot is None:  # a server is started when all else is right
+        raise InputError(problems)
+    own = _or_problems(problems, lambda: load_own(spec, config))
+    if cases is None or others is None or words is None or own is None:
         raise InputError(problems)
     tools = named_together(own, others, spec.server.snapshot or config.file)
     if problems := unknown_tools(cases, own):

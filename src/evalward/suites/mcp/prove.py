@@ -16,13 +16,18 @@ from evalward.suites.mcp.judging import score_calls
 from evalward.suites.mcp.prepare import McpContext, McpPrepared
 
 _MEND = "Fix the case's expectation, or its solution."
+_OFFER = "Change the tool's input schema, or measure the case in a suite without models of this provider."
 _FIT = "Fix the case's `args`, or the schema."
 
 
 def prove_cases(suite: McpPrepared) -> Proof:
     """All that is wrong with the cases, as far as it can be seen without a server and a model."""
     settings, own = suite.settings, suite.settings.tools.own
-    problems = [problem for case in suite.cases for problem in (*_unfitting(case, settings), *_refused(case, settings))]
+    problems = [
+        problem
+        for case in suite.cases
+        for problem in (*_unfitting(case, settings), *_refused(case, settings), *_unofferable(case, suite))
+    ]
     expected = sum(len(case.expect.calls) for case in suite.cases)
     return Proof(
         problems,
@@ -48,6 +53,13 @@ def _refused(case: McpCase, settings: McpContext) -> list[Problem]:
         for check in _checks(case, case.reference(), settings)
         if not check.passed
     ]
+
+
+def _unofferable(case: McpCase, suite: McpPrepared) -> list[Problem]:
+    """Tools that a case expects and a target's provider refuses: such a case would be missing in every run."""
+    tools = suite.settings.tools
+    found = dict.fromkeys(tools.lacking(case, target) for target in suite.spec.targets)
+    return [_problem(case, why, _OFFER) for why in found if why is not None]
 
 
 def _checks(case: McpCase, said: Sequence[Message], settings: McpContext) -> list[CheckResult]:

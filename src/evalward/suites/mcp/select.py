@@ -21,11 +21,12 @@ LEFT_OUT = "tool_left_out"
 async def run_select(suite: McpPrepared, case: McpCase, target: Target, trial: int) -> TrialOutcome:
     """One answer, and what the calls in it say."""
     settings = suite.settings
-    offer = settings.tools.to(target.id)
-    refuse_lacking(case, offer)
+    lacking = settings.tools.lacking(case, target.id)
+    if lacking is not None:
+        raise TrialSkippedError(LEFT_OUT, lacking)
     chat = target.open(case, trial)
     try:
-        turn = await _asked(settings, case, chat, offer)
+        turn = await _asked(settings, case, chat, settings.tools.to(target.id))
         try:
             scored = _scored(settings, case, chat, turn)
         except Exception as error:  # what was said is all that is looked at
@@ -36,15 +37,6 @@ async def run_select(suite: McpPrepared, case: McpCase, target: Target, trial: i
             raise ours from broke
         return unreadable_outcome(case, trial, keep(broke.trace), broke.error, settings.tools.own)
     return outcome_of(case, trial, scored)
-
-
-def refuse_lacking(case: McpCase, offer: Offer) -> None:
-    """Raises `TrialSkippedError` where a call is expected of a tool that the target's provider would not take."""
-    for call in case.expect.calls:
-        lacking = offer.lacks(call.tool)
-        if lacking is not None:
-            message = f"models of {lacking.maker} can't be offered the tool {call.tool!r}: {lacking.why}"
-            raise TrialSkippedError(LEFT_OUT, message)
 
 
 async def _asked(settings: McpContext, case: McpCase, chat: Chat, offer: Offer) -> SingleTurn:

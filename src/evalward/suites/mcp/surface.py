@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from math import ceil
 from typing import Literal
 
 from evalward.records.base import clean_text
@@ -19,7 +18,7 @@ from evalward.records.surface import (
     Surface,
     surface_of,
 )
-from evalward.suites.mcp.catalogue import CHARACTERS_PER_TOKEN, CatalogueTool
+from evalward.suites.mcp.catalogue import CatalogueTool, tokens_of
 from evalward.suites.mcp.schema_changes import SchemaChange, argument_changes, canonical_of, result_changes
 from evalward.suites.mcp.subject import read_tool_text
 
@@ -41,7 +40,7 @@ class Side:
         known = [tool for tool in self.tools.values() if tool is not None]
         if len(known) < len(self.tools):
             return None
-        return ceil(sum(tool.characters for tool in known) / CHARACTERS_PER_TOKEN)
+        return tokens_of(sum(tool.characters for tool in known))
 
 
 def surface_change(before: PartTexts, now: PartTexts) -> Surface | None:

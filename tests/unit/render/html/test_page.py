@@ -9,7 +9,7 @@ from evalward.records.anchor import AnchorFinding
 from evalward.records.release import ReleaseReport
 from evalward.records.report import Finding
 from evalward.records.result import Status
-from evalward.records.sections import BarGroup, Bars, Row, Table
+from evalward.records.sections import BarGroup, Bars, GridRow, Row, RunListing, Table
 from evalward.records.trend import AnchorLevel, Trend, TrendPoint
 from evalward.records.verdict import Judgement
 from evalward.render.anchors import case_anchor
@@ -39,6 +39,13 @@ def full() -> Judgement:
             ],
         ),
         Bars(labels=["agent", "oracle"], groups=[BarGroup(name="sort", values=[1.5, None], mark="*")]),
+        RunListing(
+            title="Tools",
+            head="tool",
+            columns=["matched"],
+            note="In trials.",
+            rows=[GridRow(label="search", values=["2 of 9"])],
+        ),
     ]
     finding = Finding(id="x", level="warning", message="Loops", evidence="3 of 4", advice="Stop.", cases=["a"])
     points = [TrendPoint(at=f"2026-11-{day:02}T08:00:00Z", commit=None, value=0.9 - day / 100) for day in range(1, 6)]

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from evalward.config import LoadedConfig
 from evalward.opening import kind_inside
 from evalward.records.problem import InputError, wrong
-from evalward.sandbox.process import SandboxLimits, WorkspaceSettings
+from evalward.sandbox.process import Network, SandboxLimits, WorkspaceSettings
 from evalward.suites.isolation import settings_of
 from evalward.suites.mcp.spec import McpSuite
 from evalward.targets.repository import case_files, installed_along, repositories
 
 FOLDER = "{folder}"
 """What stands in a command and its variables for the server's own folder, which is empty but for a case's files."""
+
+_INSTALL = "Install it before the run, or name a file of the repository, such as ./server.py."
+_VARIABLE = re.compile(r"\$\{|\$[A-Za-z_]")
+_HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,100}")
+_HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,4000}[\x21-\x7e])?")
 
 
 @dataclass(frozen=True)
@@ -48,26 +55,59 @@ class HttpServer:
 ServerPlace = CommandServer | HttpServer
 
 
-def place_of(spec: McpSuite, config: LoadedConfig) -> ServerPlace:
-    """The server of a suite that has one. Raises `InputError` for a program or folder that isn't there."""
+def place_of(spec: McpSuite, config: LoadedConfig, path: str | None = None) -> ServerPlace:
+    """The server of a suite that has one. `path`: the PATH along which programs are found; default: ours.
+
+    Raises `InputError` for a program or folder that isn't there, and for headers that can't be sent.
+    """
     server = spec.server
     if server.url is not None:
-        return HttpServer(server.url, server.headers)
+        return HttpServer(server.url, _headers(spec, config))
     if server.command is None:
         raise ValueError("a snapshot is no server")
-    path = os.environ.get("PATH", os.defpath)
+    path = path or os.environ.get("PATH", os.defpath)
     limits = SandboxLimits(
         memory_mb=spec.limits.memory_mb, processes=spec.limits.processes, disk_mb=spec.limits.disk_mb
     )
     root = config.root.resolve()
     walls = settings_of(spec, limits, (root, *installed_along(path)), path)
-    hidden = (*repositories(root), *case_files(config))
     return CommandServer(
         words=(_program(server.command[0], path, spec, config), *server.command[1:]),
         cwd=_folder(server.cwd, spec, config),
-        workspace=replace(walls, hidden=hidden),
+        workspace=replace(walls, hidden=(*repositories(root), *case_files(config))),
         env=server.env,
     )
+
+
+def place_of_words(words: Sequence[str], folder: Path, path: str, network: Network) -> CommandServer:
+    """A command that no configuration names, started in a folder that it can read. Raises `InputError`."""
+    found = words[0] if "/" in words[0] else shutil.which(words[0], path=path)
+    if found is None:
+        raise wrong("command", f"there is no program {words[0]!r} on the PATH", _INSTALL)
+    root = folder.resolve()
+    return CommandServer(
+        words=(found, *words[1:]),
+        cwd=str(root),
+        workspace=WorkspaceSettings(
+            network=network,
+            readable=(root, *installed_along(path)),
+            hidden=tuple(repositories(root)),
+            path=path,
+        ),
+    )
+
+
+def _headers(spec: McpSuite, config: LoadedConfig) -> Mapping[str, str]:
+    """The headers as they stand there: nothing of the environment gets into them."""
+    for name, value in spec.server.headers.items():
+        if _VARIABLE.search(value):
+            message = f"the header {name!r} names a variable, and headers are sent as they stand there"
+            remedy = "Servers that need a secret can't be evaluated at an address: name the server's command."
+            raise _wrong(spec, config, "headers", message, remedy)
+        if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+            remedy = "A name has letters, digits and hyphens; a value is one line of ASCII."
+            raise _wrong(spec, config, "headers", f"the header {name!r} can't be sent", remedy)
+    return spec.server.headers
 
 
 def _program(name: str, path: str, spec: McpSuite, config: LoadedConfig) -> str:
@@ -76,8 +116,7 @@ def _program(name: str, path: str, spec: McpSuite, config: LoadedConfig) -> str:
         return name
     found = shutil.which(name, path=path)
     if found is None:
-        remedy = "Install it before the run, or name a file of the repository, such as ./server.py."
-        raise _wrong(spec, config, "command", f"there is no program {name!r} on the PATH", remedy)
+        raise _wrong(spec, config, "command", f"there is no program {name!r} on the PATH", _INSTALL)
     return found
 
 
