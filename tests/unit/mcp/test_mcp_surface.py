@@ -254,7 +254,7 @@ def test_a_schema_that_is_nested_deeply__ends() -> None:
 
 
 def test_a_name_that_holds_marks__ends_no_code() -> None:
-    (change,) = argument_changes({"properties": {"a`<b>\u0000": TEXT}}, with_properties())
+    (change,) = argument_changes({"type": "object", "properties": {"a`<b>\u0000": TEXT}}, with_properties())
 
     assert change.text.count("`") == 2
 
@@ -314,7 +314,7 @@ def test_very_many_changes__are_counted_and_bounded() -> None:
 
     assert (found.total, len(found.changes)) == (300, MOST_PIECES)
 
-    wide = {"properties": {f"a{number}": TEXT for number in range(500)}}
+    wide = {"type": "object", "properties": {f"a{number}": TEXT for number in range(500)}}
     change = only(tool(inputSchema=wide), tool(inputSchema=with_properties()))
     assert len(change.breaks) == MOST_FACTS
     assert change.breaks[-1] == f"and {500 - MOST_FACTS + 1} more"
