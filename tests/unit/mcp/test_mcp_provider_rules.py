@@ -136,7 +136,7 @@ def test_a_title_stands_for_a_description_that_is_missing() -> None:
 
 
 def test_arguments_whose_names_are_not_taken_have_others__which_are_read_back() -> None:
-    schema = {
+    schema: dict[str, Any] = {
         "type": "object",
         "properties": {"a b": {"type": "string"}, "a_b": {}, "ok.key": {}, "$filter": {}, "x" * 70: {}},
         "required": ["a b", "ok.key"],
