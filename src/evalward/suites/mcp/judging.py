@@ -72,7 +72,6 @@ def score_calls(case: McpCase, calls: Sequence[AttemptedCall], catalogue: Catalo
         executed=len(executed),
         failed=sum(call.error is True for call in executed),
         catalogue_tokens=catalogue.tokens,
-        offered=[tool.name for tool in catalogue.tools],
         unjudged=_names(call for call in declared if call.valid is None),
         invented=_invented(declared),
         asked=asked_text(case),
