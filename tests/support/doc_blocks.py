@@ -45,6 +45,7 @@ class Form(Enum):
     SCENARIO = "a scenario, or a part of it"
     BASH_CASES = "tasks of a bash suite"
     COMMAND_CASES = "cases of a command suite"
+    MCP_CASES = "cases of an mcp suite"
     SPEEDUP_TASK = "an optimisation task"
     SCRIPT = "the steps of a scripted agent"
     RUBRIC = "a rubric"
@@ -129,6 +130,8 @@ def _form_of_list(first: Mapping[str, Any]) -> Form:
         return Form.STEPS
     if "kind" in first:
         return Form.SUITES
+    if "expect" in first:
+        return Form.MCP_CASES
     return Form.BASH_CASES if "expectations" in first else Form.COMMAND_CASES
 
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from evalward.records.comparison import CategoryChange, MetricChange, SubjectChange
 from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metric
 from evalward.records.report import Subject
+from evalward.records.surface import PartText, PartTexts
+from evalward.records.texts import stands_for
 
 
 def metric_changes(before: Measurement, now: Measurement, whole: Mapping[str, Metric]) -> list[MetricChange]:
@@ -50,6 +52,15 @@ def category_changes(
     was = {**before.categories, **gone}
     names = sorted({*was, *now.categories})
     return [CategoryChange(name=name, before=was.get(name), now=now.categories.get(name)) for name in names]
+
+
+def part_texts(subject: Subject, texts: Mapping[str, str]) -> PartTexts:
+    """The parts of a subject with the texts that are kept of them. One that isn't that of its hash counts as none."""
+    return {
+        part: PartText(key, text if text is not None and stands_for(key, text) is not False else None)
+        for part, key in subject.parts.items()
+        for text in [texts.get(key)]
+    }
 
 
 def subject_changes(before: Subject, now: Subject) -> list[SubjectChange]:

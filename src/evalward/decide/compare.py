@@ -13,7 +13,7 @@ from types import MappingProxyType
 from evalward.decide.balance import Measure, balanced
 from evalward.decide.beside import Seen, side_by_side
 from evalward.decide.cases import case_changes, missing_case, unjudged
-from evalward.decide.changes import category_changes, metric_changes, subject_changes
+from evalward.decide.changes import category_changes, metric_changes, part_texts, subject_changes
 from evalward.decide.kinds import NOTHING, UNKNOWN, ComparedKind, Kinds
 from evalward.decide.lost import with_lost
 from evalward.decide.percase import per_case
@@ -40,6 +40,7 @@ from evalward.records.metric import CategorySummary, Metric
 from evalward.records.report import Run
 from evalward.records.result import Result, Status
 from evalward.records.succession import Replacement
+from evalward.records.surface import Surface
 
 
 def compare(
@@ -56,7 +57,7 @@ def compare(
     """
     report, baseline = aligned.report, aligned.baseline
     bases = bases_now(report, suites)
-    runs = [known.get(id(pair)) or _compare_run(pair, kinds, bases) for pair in aligned.chosen]
+    runs = [known.get(id(pair)) or _compare_run(pair, kinds, bases, aligned) for pair in aligned.chosen]
     notices: list[Statement] = [*(ForeignText(text=warning) for warning in report.warnings), *aligned.notes]
     if baseline is not None:
         committed = [pair for pair in aligned.pairs if pair.known_as is None or pair.known_as[0] not in suites]
@@ -74,7 +75,7 @@ def compare(
     )
 
 
-def _compare_run(pair: RunPair, kinds: Kinds, bases: Mapping[Key, BaseNow]) -> RunComparison:
+def _compare_run(pair: RunPair, kinds: Kinds, bases: Mapping[Key, BaseNow], aligned: Aligned) -> RunComparison:
     run, base, sides = pair.run, pair.base, pair.sides
     comparable = sides.comparable
     kind = kinds.get(run.kind, UNKNOWN)
@@ -119,9 +120,18 @@ def _compare_run(pair: RunPair, kinds: Kinds, bases: Mapping[Key, BaseNow]) -> R
         pass_all=_mean_over_cases(cases, run.trials, pass_hat_k),
         findings=run.findings,
         sections=kind.sections(run, base),
+        surface=_surface(kind, run, base, aligned),
         timings=timings_of_pair(pair, kind),
         base_now=bases.get(run_key(run)),
     )
+
+
+def _surface(kind: ComparedKind, run: Run, base: BaselineRun | None, aligned: Aligned) -> Surface | None:
+    """What changed in what the subject offers, as far as the texts of both sides are kept."""
+    if base is None or aligned.baseline is None or base.subject.parts == run.subject.parts:
+        return None
+    before = part_texts(base.subject, aligned.baseline.texts)
+    return kind.surface(before, part_texts(run.subject, aligned.report.texts))
 
 
 def _replacement(pair: RunPair, kind: ComparedKind) -> Replacement | None:

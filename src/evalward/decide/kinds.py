@@ -12,6 +12,7 @@ from evalward.records.metric import Measurement
 from evalward.records.report import Run
 from evalward.records.result import Details, Result
 from evalward.records.sections import Section
+from evalward.records.surface import PartTexts, Surface
 from evalward.records.timing import Timings
 
 
@@ -97,6 +98,13 @@ class ComparedKind(Protocol):
         """
         ...
 
+    def surface(self, before: PartTexts, now: PartTexts) -> Surface | None:
+        """What changed in what the subject offers to models, from one side's subject to the other's.
+
+        `None` for a kind whose subjects have no such surface, and where nothing changed.
+        """
+        ...
+
 
 Kinds = Mapping[str, ComparedKind]
 """The kinds of a report's runs by name, as far as they are installed."""
@@ -130,6 +138,10 @@ class PlainKind:
     def sections(self, run: Run, base: BaselineRun | None, *, alone: bool = False) -> list[Section]:  # noqa: ARG002
         """Nothing."""
         return []
+
+    def surface(self, before: PartTexts, now: PartTexts) -> Surface | None:  # noqa: ARG002
+        """There is none."""
+        return None
 
 
 UNKNOWN: ComparedKind = PlainKind()

@@ -17,6 +17,7 @@ from evalward.records.report import Finding, Interruption
 from evalward.records.result import CheckResult, Status
 from evalward.records.sections import Section
 from evalward.records.succession import Replacement
+from evalward.records.surface import Surface
 from evalward.records.timing import Timings
 from evalward.records.trend import FlakyCase
 from evalward.records.unchanged import Unchanged
@@ -235,7 +236,8 @@ class RunComparison(Record):
 
     `base_now` is what it was compared with where that is the base commit, measured now, and no committed baseline.
 
-    `findings` are what its numbers show now, `sections` what its kind shows of it.
+    `findings` are what its numbers show now, `sections` what its kind shows of it, `surface` what changed in what the
+    subject offers to models.
     `whole` is the number of cases that the suite has for the target, where a selection left some of them out.
     `replaced` is the baseline's run that it is compared with, where that one has another name. `withheld` as in
     `records.report.Run`; `harness`: another harness made its trials. `unchanged`: both sides are the baseline's trials.
@@ -276,6 +278,7 @@ class RunComparison(Record):
     pass_all: float | None = None
     findings: list[Finding] = []
     sections: list[Section] = []
+    surface: Surface | None = None
     timings: Timings | None = None
     base_now: BaseNow | None = None
 

@@ -20,19 +20,23 @@ _DIFF: Mapping[Literal["removed", "added", "same"], tuple[str, Colour]] = {
 
 def say_changed_sentences(screen: Screen, before: str, now: str, *, indent: int = 2, most: int | None = None) -> None:
     """What went and what came, with a sentence before it, each cut to the screen's width; no more lines than `most`."""
+    shown = changed_lines(before, now)
+    for part in shown[:most]:
+        mark, colour = _DIFF[part.mark]
+        screen.exact(f"{mark} {one_line(part.text, screen.width - indent - 2)}", indent, colour)
+    if most is not None and len(shown) > most:
+        screen.say(f"and {len(shown) - most} more lines", indent)
+
+
+def changed_lines(before: str, now: str) -> list[DiffLine]:
+    """The sentences that went and came, each block with the one before it."""
     parts = text_diff(_sentences(before), _sentences(now), context=1).parts
-    shown = [
+    return [
         part
         for above, part in zip([None, *parts], parts, strict=False)
         if isinstance(part, DiffLine)
         and not (part.mark == "same" and isinstance(above, DiffLine) and above.mark == "same")
     ]
-    for part in shown[:most]:
-        mark, colour = _DIFF[part.mark]
-        text = "".join(span.text for span in part.spans)
-        screen.exact(f"{mark} {one_line(text, screen.width - indent - 2)}", indent, colour)
-    if most is not None and len(shown) > most:
-        screen.say(f"and {len(shown) - most} more lines", indent)
 
 
 def _sentences(text: str) -> str:

@@ -37,6 +37,7 @@ from evalward.render.run_notes import RENAMED, allowances, run_notes, without_ro
 from evalward.render.sections import bars, listings, matrices, tables
 from evalward.render.sentences import headline, message, remedy, warnings
 from evalward.render.succession import replaced_lines
+from evalward.render.surface import surface_views
 from evalward.render.trend import trend_section
 from evalward.render.view import (
     MISSING,
@@ -137,6 +138,7 @@ def build_page(judgement: Judgement, context: PageContext, caps: Caps, *, counts
         report_path=context.report_path or "",
         trends=trend_section(judgement.trends) if caps.detail == "full" else "",
         guidance=[build_guidance(one, caps.detail) for one in comparison.guidance[: caps.runs]],
+        surfaces=surface_views(comparison.runs, caps),
         replaced=replaced_lines(comparison, min(caps.broken, RENAMED))[: caps.runs],
         matrices=matrices(((run.suite, run.target, run.sections) for run in comparison.runs), caps.table),
     )

@@ -24,6 +24,7 @@ from evalward.render.terminal_parts import (
     say_listing,
     say_matrix,
     say_more,
+    say_surface,
     say_table,
 )
 from evalward.render.trend import trend_row
@@ -71,6 +72,8 @@ def judgement_text(
     _verdict(screen, page)
     for line in page.replaced:
         _replaced(screen, line)
+    for view in page.surfaces:
+        say_surface(screen, view)
     _cases(screen, page)
     _tables(screen, page, judgement, texts or {}, verbose=verbose or grouped)
     screen.unfold()

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from evalward.render.console import Screen
-from evalward.render.escape import one_line
+from evalward.render.escape import one_line, without_marks
+from evalward.render.surface_view import SurfaceView
 from evalward.render.view import CaseMatrix, CaseTable, FindingLine, JudgementPage, ListingTable, Some
 
 _T = TypeVar("_T")
@@ -18,6 +19,17 @@ _HEAD = 100  # characters of a column's head
 def say_headline(screen: Screen, page: JudgementPage) -> None:
     """The verdict and its reason, in one sentence."""
     screen.say(f"{page.title}: {page.badge.word} — {page.headline}", mark=page.badge.mark, colour=page.badge.colour)
+
+
+def say_surface(screen: Screen, view: SurfaceView) -> None:
+    """What changed in what models are offered; the words themselves stand with the subject."""
+    screen.heading(without_marks(view.headline))
+    for line in view.lines:
+        facts = "; ".join([*line.facts, *([f"and {line.more} more"] if line.more else [])])
+        text = without_marks(f"{line.text}: {facts}" if facts else line.text)
+        screen.say(text, 2, "!" if line.breaking else "–", "red" if line.breaking else "dim")
+    if view.more:
+        screen.say(f"and {view.more} more", 2)
 
 
 def say_table(screen: Screen, table: CaseTable) -> None:

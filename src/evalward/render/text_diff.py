@@ -42,6 +42,11 @@ class DiffLine:
     mark: Mark
     spans: list[Span]
 
+    @property
+    def text(self) -> str:
+        """The line in one piece, without what is folded."""
+        return "".join(span.text for span in self.spans)
+
 
 @dataclass(frozen=True)
 class Folded:

@@ -12,6 +12,7 @@ from evalward.records.result import Status
 from evalward.records.verdict import Outcome, RuleStatus
 from evalward.render.context import Accepting
 from evalward.render.guidance_view import GuidanceView
+from evalward.render.surface_view import SurfaceView
 
 _T = TypeVar("_T")
 
@@ -390,3 +391,4 @@ class JudgementPage:
     guidance: list[GuidanceView]
     matrices: list[CaseMatrix] = field(default_factory=list)
     replaced: list[ReplacedLine] = field(default_factory=list)
+    surfaces: list[SurfaceView] = field(default_factory=list)

@@ -124,7 +124,7 @@ def test_a_replay_scores_a_recording_again(tmp_path: Path, server: ModelServer) 
 def test_a_tool_that_one_provider_refuses_is_said__before_anything_is_asked(
     tmp_path: Path, server: ModelServer
 ) -> None:
-    odd = {"name": "odd", "inputSchema": {"type": "object", "properties": {"a b": {"type": "string"}}}}
+    odd = {"name": "odd", "inputSchema": {"type": "object", "properties": {"a b": {}}, "dependentRequired": {}}}
     repo = repo_of(tmp_path, server, [CLAUDE, CHAT], [*ORDERS, odd])
     done = repo.run("validate")
     assert done.code == 0

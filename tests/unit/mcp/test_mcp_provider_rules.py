@@ -12,6 +12,7 @@ from evalward.suites.mcp.provider_rules import Offer, offer, refusal, rules_of
 from support.mcp_suites import catalogue
 
 CLAUDE, CHAT, RESPONSES = "anthropic/claude-haiku-4-5", "openai/gpt-5", "openai-responses/gpt-5"
+NO_KEY = "has a name that isn't of 1 to 64 letters"
 OBJECT: Mapping[str, Any] = {"type": "object"}
 
 
@@ -43,12 +44,10 @@ def test_what_is_no_model_refuses_nothing(target: str) -> None:
         ({"type": "object", "enum": [{}]}, "OpenAI", "has enum at the top"),
         ({}, "both", 'has no "type": "object"'),
         ({"type": "string"}, "both", 'has no "type": "object"'),
-        (
-            {"type": "object", "properties": {"a b": {}}},
-            "Anthropic",
-            'its argument "a b" has a name that isn\'t of 1 to 64 letters',
-        ),
-        ({"type": "object", "properties": {"x" * 65: {}}}, "Anthropic", "has a name that isn't of 1 to 64 letters"),
+        ({"type": "object", "properties": {"a b": {}, "x" * 65: {}}, "required": ["a b"]}, "", ""),
+        ({"type": "object", "properties": {"a b": {}, "c": {"$ref": "#/properties/a b"}}}, "Anthropic", NO_KEY),
+        ({"type": "object", "properties": {"x" * 65: {}}, "dependentRequired": {}}, "Anthropic", NO_KEY),
+        ({"type": "object", "properties": {"é": {}}, "if": {"required": ["é"]}}, "Anthropic", NO_KEY),
         ({"type": "object", "properties": {"a": {"type": "array", "items": [{}]}}}, "both", "properties.a.items"),
         ({"type": "object", "properties": {"a": {"minimum": 1, "exclusiveMinimum": True}}}, "both", "exclusiveMinimum"),
         ({"type": "object", "properties": {"a": "string"}}, "both", "properties.a: "),
@@ -134,3 +133,29 @@ def test_what_is_nested_beyond_reason_is_left_out() -> None:
 def test_a_title_stands_for_a_description_that_is_missing() -> None:
     own = catalogue([{"name": "a", "title": "Find it", "inputSchema": {"type": "object"}}])
     assert offer(ToolNames(own).tools, None).tools[0].description == "Find it"
+
+
+def test_arguments_whose_names_are_not_taken_have_others__which_are_read_back() -> None:
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {"a b": {"type": "string"}, "a_b": {}, "ok.key": {}, "$filter": {}, "x" * 70: {}},
+        "required": ["a b", "ok.key"],
+        "additionalProperties": False,
+    }
+    found = offered(CLAUDE, schema)
+    (tool,) = found.tools
+    sent = list(tool.input_schema["properties"])
+    assert sent[1:4] == ["a_b", "ok.key", "_filter"]
+    assert sent[0].startswith("a_b_")
+    assert len(set(sent)) == 5
+    assert all(len(key) <= 64 for key in sent)
+    assert tool.input_schema["required"] == [sent[0], "ok.key"]
+    assert tool.input_schema["additionalProperties"] is False
+    given = {key: number for number, key in enumerate(sent)}
+    assert found.own_keys("t0", {**given, "other": 7}) == {
+        "a b": 0, "a_b": 1, "ok.key": 2, "$filter": 3, "x" * 70: 4, "other": 7,
+    }  # fmt: skip
+    assert found.own_keys("t0", "text") == "text"
+    assert found.own_keys("t1", {"a_b": 1}) == {"a_b": 1}
+    assert list(offered(CHAT, schema).tools[0].input_schema["properties"]) == list(schema["properties"])
+    assert offered(CHAT, schema).keys == {}

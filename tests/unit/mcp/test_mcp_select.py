@@ -158,7 +158,9 @@ async def test_what_cant_be_read_fails_the_trial(tmp_path: Path, monkeypatch: py
     assert (result.status, result.reason) == (Status.FAILED, UNREADABLE)
     assert "what is this?" in (result.message or "")
     found = MCP.measure([result]).metrics
-    assert (found["tool_selection_accuracy"].value, found["unknown_tool_rate"].value) == (0.0, 1.0)
+    assert (found["tool_selection_accuracy"].value, found["unknown_tool_rate"].value) == (0.0, None)
+    calm = MCP.measure([await trial(suite, Calling(RIGHT), "hello")]).metrics
+    assert calm["abstention_accuracy"].value == 0.0
 
 
 async def test_a_tool_that_a_provider_refuses_is_no_failure_of_its_models(tmp_path: Path) -> None:
@@ -175,6 +177,18 @@ async def test_a_tool_that_a_provider_refuses_is_no_failure_of_its_models(tmp_pa
     assert skipped.value.reason == LEFT_OUT
     assert len(target.requests) == 1
     assert (await trial(suite, Oracle(), "newest")).status is Status.PASSED
+
+
+async def test_a_models_words_for_arguments_are_the_servers_own_again(tmp_path: Path) -> None:
+    odd = {"name": "odd", "inputSchema": {"type": "object", "properties": {"$top": {"type": "integer"}}}}
+    cases = [{"id": "a", "prompt": "p", "expect": {"calls": [{"tool": "odd", "args": {"$top": 3}}]}}]
+    suite = prepared_suite(tmp_path, cases, tools=[odd])
+    target = Calling(called("odd", {"_top": 3}), id="anthropic/claude-haiku-4-5")
+    outcome = await played(suite, target, "a")
+    assert list(target.requests[0].tools[0].input_schema["properties"]) == ["_top"]
+    assert outcome.result.status is Status.PASSED
+    assert outcome.trace.messages[-1].tool_uses[0].input == {"$top": 3}
+    assert (await trial(suite, Calling(called("odd", {"$top": 3})), "a")).status is Status.PASSED
 
 
 # ------------------------------------------------------------------------------------------- oracle and nop

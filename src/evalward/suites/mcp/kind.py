@@ -14,6 +14,7 @@ from evalward.records.policy import Rule
 from evalward.records.report import Finding, Run
 from evalward.records.result import Details, Result
 from evalward.records.sections import FileText, Section, TrialSection
+from evalward.records.surface import PartTexts, Surface
 from evalward.render.kinds import TrialText
 from evalward.suites.base import BaseKind, Proof, TrialOutcome
 from evalward.suites.mcp.details import McpDetails
@@ -76,6 +77,12 @@ class McpKind(BaseKind):
     def measure(self, results: Sequence[Result]) -> Measurement:
         """The metrics of calls, and what passed."""
         return measure(results)
+
+    def surface(self, before: PartTexts, now: PartTexts) -> Surface | None:
+        """What changed in the server's tools."""
+        from evalward.suites.mcp.surface import surface_change  # noqa: PLC0415 - only where a subject changed
+
+        return surface_change(before, now)
 
     def evidence(self, result: Result) -> CaseEvidence:
         """What a trial says to a comparison."""

@@ -20,6 +20,7 @@ LONGEST = 64
 BETWEEN = "__"
 """What stands between a server's name and a tool's, where models read it."""
 _FOREIGN = re.compile(r"[^a-zA-Z0-9_-]")
+_FOREIGN_IN_KEYS = re.compile(r"[^a-zA-Z0-9_.-]")
 _DIGITS = 8
 
 
@@ -79,9 +80,14 @@ def _shown(every: Sequence[tuple[str, str, bool]]) -> list[str]:
     return names
 
 
-def _sent(written: Sequence[str], shown: Sequence[str]) -> list[str]:
+def sent_keys(keys: Sequence[str]) -> dict[str, str]:
+    """Names of arguments that every provider takes, by the arguments' own; most are their own."""
+    return dict(zip(keys, _sent(keys, keys, _FOREIGN_IN_KEYS), strict=True))
+
+
+def _sent(written: Sequence[str], shown: Sequence[str], foreign: re.Pattern[str] = _FOREIGN) -> list[str]:
     """A name for each, in which nothing but its own words and those that it would be mistaken for have a part."""
-    plain = [_plain(name) for name in written]
+    plain = [_plain(name, foreign) for name in written]
     wanting: dict[str, list[int]] = defaultdict(list)
     for index, name in enumerate(plain):
         wanting[name].append(index)
@@ -104,9 +110,9 @@ def _owner(name: str, indices: Sequence[int], written: Sequence[str], meant: Map
     return kept if len(kept) == 1 else []
 
 
-def _plain(name: str) -> str:
+def _plain(name: str, foreign: re.Pattern[str]) -> str:
     """The name with `_` for what providers don't take; a long one ends in digits of its hash."""
-    plain = _FOREIGN.sub("_", name) or "_"
+    plain = foreign.sub("_", name) or "_"
     return plain if len(plain) <= LONGEST else _with_digits(plain, name, _DIGITS)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from evalward.records.trace import Message, ToolUse
+from evalward.records.trace import Block, Message, ToolUse
 from evalward.records.words import shown
 from evalward.suites.mcp.case import McpCase
 from evalward.suites.mcp.catalogue import Catalogue
@@ -52,18 +52,16 @@ class OfferedTools:
                 return f"models of {refused.maker} can't be offered the tool {shown(call.tool)}: {refused.why}"
         return None
 
-    def as_shown(self, message: Message) -> Message:
-        """The message with the tools' own names, as traces and reports have them."""
-        return message.model_copy(
-            update={
-                "content": [
-                    block.model_copy(update={"name": self.names.shown(block.name)})
-                    if isinstance(block, ToolUse)
-                    else block
-                    for block in message.content
-                ]
-            }
-        )
+    def as_shown(self, message: Message, target: str = "") -> Message:
+        """A target's message with the tools' and arguments' own names, as traces and reports have them."""
+        offered = self.to(target)
+        return message.model_copy(update={"content": [self._shown(block, offered) for block in message.content]})
+
+    def _shown(self, block: Block, offered: Offer) -> Block:
+        if not isinstance(block, ToolUse):
+            return block
+        arguments = offered.own_keys(block.name, block.input)
+        return block.model_copy(update={"name": self.names.shown(block.name), "input": arguments})
 
 
 def told_system(system: str, catalogues: Sequence[Catalogue]) -> str:

@@ -1,21 +1,22 @@
 """What providers refuse of tools: the whole request, whichever of its tools is wrong. So it is looked for before.
 
-What can be sent otherwise without another meaning is sent otherwise (names, arrays without `items`); what can't is left
-out, for the models of that provider alone, and said by name.
+What can be sent otherwise without another meaning is sent otherwise (names, arrays without `items`), and read back;
+what can't is left out, for the models of that provider alone, and said by name.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+from evalward.records.base import canonical
 from evalward.records.providers import PROVIDERS
 from evalward.records.target_id import target_id
 from evalward.records.words import shown
-from evalward.suites.mcp.names import NamedTool
+from evalward.suites.mcp.names import NamedTool, sent_keys
 from evalward.targets.base import ToolSpec
 
 _KEY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
@@ -23,6 +24,8 @@ _NESTING = ("oneOf", "anyOf", "allOf")
 _ONE_SCHEMA = ("items", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames")
 _MANY_SCHEMAS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 _LISTED_SCHEMAS = ("oneOf", "anyOf", "allOf", "prefixItems")
+_NAMING = ("patternProperties", "propertyNames", "dependentRequired", "dependentSchemas", "dependencies", "if", "not")
+"""Keywords by which a schema may speak of its arguments' names, beside `properties` and `required`."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +56,25 @@ class RefusedTool:
 
 @dataclass(frozen=True)
 class Offer:
-    """The tools as the models of one provider get them, and those that would have its requests refused."""
+    """The tools as the models of one provider get them, and those that would have its requests refused.
+
+    `keys`: of tools (by the name that is sent) whose arguments have other names there, the arguments' own by these.
+    """
 
     tools: tuple[ToolSpec, ...]
     left_out: tuple[RefusedTool, ...] = ()
+    keys: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def lacks(self, tool: str) -> RefusedTool | None:
         """Why a tool of the suite's own server isn't offered; `None` where it is."""
         return next((each for each in self.left_out if each.named.own and each.named.tool.name == tool), None)
+
+    def own_keys(self, sent: str, arguments: Any) -> Any:
+        """The arguments of a call with the tool's own names for them."""
+        renamed = self.keys.get(sent)
+        if renamed is None or not isinstance(arguments, dict):
+            return arguments
+        return {renamed.get(key, key): value for key, value in arguments.items()}
 
 
 def rules_of(target: str) -> ProviderRules | None:
@@ -83,7 +97,8 @@ def offer(tools: Sequence[NamedTool], rules: ProviderRules | None) -> Offer:
             left_out.append(RefusedTool(named, rules.maker, why))
     fitting, too_many = _at_most(kept, rules)
     sent = tuple(_spec(named, _sendable(named.tool.input_schema, rules)) for named in fitting)
-    return Offer(sent, (*left_out, *too_many))
+    keys = {named.sent: own for named in fitting if rules.plain_keys and (own := _renamed(named.tool.input_schema))}
+    return Offer(sent, (*left_out, *too_many), keys)
 
 
 def refusal(schema: Mapping[str, Any], rules: ProviderRules) -> str | None:
@@ -97,14 +112,29 @@ def _refusals(schema: Mapping[str, Any], rules: ProviderRules) -> Iterator[str]:
     for keyword in rules.refused_at_top:
         if keyword in schema:
             yield f"its input schema has {keyword} at the top"
-    if rules.plain_keys:
-        properties = schema.get("properties")
-        for key in properties if isinstance(properties, dict) else ():
-            if not _KEY.fullmatch(key):
-                yield f"its argument {shown(key)} has a name that isn't of 1 to 64 letters, digits, _, . and -"
+    odd = _odd_keys(schema) if rules.plain_keys else []
+    if odd and not _can_rename(schema):
+        yield f"its argument {shown(odd[0])} has a name that isn't of 1 to 64 letters, digits, _, . and -"
     why = _invalid(schema)
     if why is not None:
         yield f"its input schema is no JSON Schema of draft 2020-12: {why}"
+
+
+def _odd_keys(schema: Mapping[str, Any]) -> list[str]:
+    properties = schema.get("properties")
+    return [key for key in properties if not _KEY.fullmatch(key)] if isinstance(properties, dict) else []
+
+
+def _can_rename(schema: Mapping[str, Any]) -> bool:
+    """Whether nothing in a schema but `properties` and `required` speaks of its arguments by their names."""
+    return not any(key in schema for key in _NAMING) and '"#/properties/' not in canonical(schema)
+
+
+def _renamed(schema: Mapping[str, Any]) -> dict[str, str]:
+    """The arguments whose names have to be others, by these."""
+    if not _odd_keys(schema):
+        return {}
+    return {sent: key for key, sent in sent_keys(list(schema["properties"])).items() if sent != key}
 
 
 def _invalid(schema: Mapping[str, Any]) -> str | None:
@@ -144,7 +174,17 @@ def _spec(named: NamedTool, schema: Mapping[str, Any]) -> ToolSpec:
 
 def _sendable(schema: Mapping[str, Any], rules: ProviderRules) -> Mapping[str, Any]:
     """The schema as it is sent: it means the same."""
+    if rules.plain_keys and (own := _renamed(schema)):
+        schema = _with_keys(schema, {key: sent for sent, key in own.items()})
     return _with_items(schema) if rules.wants_items and _lacks_items(schema) else schema
+
+
+def _with_keys(schema: Mapping[str, Any], sent: Mapping[str, str]) -> Mapping[str, Any]:
+    """The schema with other names for its arguments."""
+    changed = {**schema, "properties": {sent.get(key, key): value for key, value in schema["properties"].items()}}
+    if isinstance(schema.get("required"), list):
+        changed["required"] = [sent.get(key, key) for key in schema["required"]]
+    return changed
 
 
 def _lacks_items(value: Any) -> bool:

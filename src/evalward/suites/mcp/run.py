@@ -59,7 +59,7 @@ class _Run:
 
     async def outcome(self, chat: Chat) -> TrialOutcome:
         """How it ended. What the model or the server does is never an error of ours."""
-        tools = ServerTools(self.session, self.settings.calls, self.settings.tools.to(self.target.id).tools)
+        tools = ServerTools(self.session, self.settings.calls, self.settings.tools.to(self.target.id))
         trace = Trace()
         try:
             bounds = LoopBounds(self.settings.max_turns)
@@ -76,7 +76,8 @@ class _Run:
 
     def _written(self, trace: Trace) -> Trace:
         """The trace as it is written down: with the tools' own names."""
-        return keep(trace.model_copy(update={"messages": list(map(self.settings.tools.as_shown, trace.messages))}))
+        shown = [self.settings.tools.as_shown(message, self.target.id) for message in trace.messages]
+        return keep(trace.model_copy(update={"messages": shown}))
 
     async def _scored(self, tools: ServerTools, trace: Trace, recording: Trace | None) -> ScoredTrial:
         failure = tools.failure

@@ -12,7 +12,6 @@ from evalward.suites.mcp.judging import score_calls
 from evalward.suites.mcp.outcome import ScoredTrial, outcome_of, unreadable_outcome
 from evalward.suites.mcp.own_server import refuse_unlisted
 from evalward.suites.mcp.prepare import McpContext, McpPrepared
-from evalward.suites.mcp.provider_rules import Offer
 from evalward.suites.single_turn import SingleTurn, ask_once
 from evalward.targets.base import BrokeOffError, Chat, Request, Target, TrialSkippedError
 
@@ -25,7 +24,7 @@ async def run_select(suite: McpPrepared, case: McpCase, target: Target, trial: i
     refuse_unmeasurable(settings, case, target)
     chat = target.open(case, trial)
     try:
-        turn = await _asked(settings, case, chat, settings.tools.to(target.id))
+        turn = await _asked(settings, case, chat, target.id)
         try:
             scored = _scored(settings, case, chat, turn)
         except Exception as error:  # what was said is all that is looked at
@@ -46,10 +45,12 @@ def refuse_unmeasurable(settings: McpContext, case: McpCase, target: Target) -> 
         raise TrialSkippedError(LEFT_OUT, lacking)
 
 
-async def _asked(settings: McpContext, case: McpCase, chat: Chat, offer: Offer) -> SingleTurn:
+async def _asked(settings: McpContext, case: McpCase, chat: Chat, target: str) -> SingleTurn:
     asked = Message(role="user", content=[Text(text=case.prompt)])
-    request = Request(settings.system, (asked,), offer.tools)
-    return await ask_once(chat, request, settings.timeout_s, lambda message: settings.tools.as_shown(writable(message)))
+    request = Request(settings.system, (asked,), settings.tools.to(target).tools)
+    return await ask_once(
+        chat, request, settings.timeout_s, lambda message: settings.tools.as_shown(writable(message), target)
+    )
 
 
 def _scored(settings: McpContext, case: McpCase, chat: Chat, turn: SingleTurn) -> ScoredTrial:

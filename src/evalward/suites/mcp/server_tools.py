@@ -10,6 +10,7 @@ from evalward.suites.base import TrialBrokenError
 from evalward.suites.loop import USAGE_ERROR, UsedTool
 from evalward.suites.mcp.call_reader import CallReader
 from evalward.suites.mcp.details import AttemptedCall, written_arguments
+from evalward.suites.mcp.provider_rules import Offer
 from evalward.suites.mcp.server.contents import CallOutcome
 from evalward.suites.mcp.server.failures import ServerError
 from evalward.suites.mcp.server.session import ServerSession
@@ -24,14 +25,20 @@ _FAILED = 1
 class ServerTools:
     """See `suites.loop.Toolbox`. `attempts` are all calls so far, `failure` is why the server can't be used on."""
 
-    def __init__(self, session: ServerSession, calls: CallReader, tools: Sequence[ToolSpec]) -> None:
-        self._session, self._calls, self.tools = session, calls, tuple(tools)
+    def __init__(self, session: ServerSession, calls: CallReader, offer: Offer) -> None:
+        self._session, self._calls, self._offer = session, calls, offer
         self.attempts: list[AttemptedCall] = []
         self.failure: ServerError | None = None
 
+    @property
+    def tools(self) -> Sequence[ToolSpec]:
+        """What the model is offered."""
+        return self._offer.tools
+
     async def use(self, use: ToolUse) -> UsedTool:
         """Execute a call of a tool of the server; others are answered with why they can't be."""
-        attempt = self._calls.attempt(use)
+        given = self._offer.own_keys(use.name, use.input)
+        attempt = self._calls.attempt(use.model_copy(update={"input": given}))
         why_not = self._why_not(attempt)
         if why_not:
             self.attempts.append(attempt)

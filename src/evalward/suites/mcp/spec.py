@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from evalward.config.fields import Name, SomeTexts, Text, TextList
+from evalward.config.harness_words import split_words
+from evalward.config.providers import UrlText
 from evalward.config.reading import get
 from evalward.config.suite import ComparedSuite, IsolatedSuite
 from evalward.config.targets import TargetForms
@@ -23,18 +26,36 @@ _BELONGS: Mapping[str, str] = {"env": "command", "cwd": "command", "headers": "u
 """Which of the places a key belongs to."""
 
 
+def _words(value: Any) -> Any:
+    """A command's text as its words; one whose quotes don't end is its only word, and no program is called so."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return split_words(value)
+    except ValueError:
+        return [value]
+
+
+CommandWords = Annotated[
+    list[Text],
+    Field(min_length=1),
+    BeforeValidator(_words, json_schema_input_type=Text | Annotated[list[Text], Field(min_length=1)]),
+]
+"""A program and its arguments: one text that is split at its spaces, quotes kept together, or a list of words."""
+
+
 class McpServerSettings(StrictRecord):
     """Where a server is: a program that is started, an address, or a file with the tools that it lists.
 
     Exactly one of `command`, `url` and `snapshot` is set.
     """
 
-    command: list[Text] | None = Field(
-        default=None, min_length=1, description="The program that is the server, and its arguments (stdio)"
+    command: CommandWords | None = Field(
+        default=None, description="The program that is the server, and its arguments (stdio)"
     )
     env: dict[Text, str] = Field(default={}, description="Variables that the program gets")
     cwd: Text | None = Field(default=None, description="The folder of the repository in which it starts")
-    url: Text | None = Field(default=None, pattern="^https?://.", description="The server's address (streamable HTTP)")
+    url: UrlText | None = Field(default=None, description="The server's address (streamable HTTP)")
     headers: dict[Text, str] = Field(default={}, description="HTTP headers for the address")
     snapshot: Text | None = Field(default=None, description="File with what the server answers to tools/list")
     name: Name | None = Field(
@@ -96,6 +117,8 @@ class McpSuite(IsolatedSuite, ComparedSuite):
         if not isinstance(server, dict):
             return
         given = [key for key in _PLACES if server.get(key) is not None]
+        if not given and not server.keys() <= McpServerSettings.model_fields.keys():
+            return  # what is misspelt is said as such
         if len(given) != 1:
             what = f"{' and '.join(given)} stand side by side" if given else "it is not said where the server is"
             yield Mistake((*path, "server"), what, f"Give it exactly one of {', '.join(_PLACES)}.")
@@ -108,6 +131,10 @@ class McpSuite(IsolatedSuite, ComparedSuite):
         if given == ["snapshot"] and get(suite, "mode") == "run":
             message = "a snapshot can't be run: it has the server's tools, not the server"
             yield Mistake((*path, "mode"), message, "Name the server's command or url, or write mode: select.")
+        url = server.get("url")
+        if isinstance(url, str) and not re.match("https?://.", url):
+            remedy = "Write http:// or https:// and where the server listens."
+            yield Mistake((*path, "server", "url"), f"{shown(url)} is no address of a server", remedy)
         yield from _of_base(suite, given[0], path)
 
 

@@ -5,14 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
 
 from evalward.records.base import digest
 from evalward.records.blocks import block_text
 from evalward.records.comparison import INSTRUCTIONS, OTHER_TOOLS, TOOL_OF, TOOLS
-from evalward.records.texts import SYSTEM
+from evalward.records.json_text import NoJsonError, read_json
+from evalward.records.texts import SYSTEM, is_altered
 from evalward.suites.mcp.catalogue import Catalogue, CatalogueTool
 
-_SECTIONS = (("Input schema", "inputSchema"), ("Output schema", "outputSchema"), ("Annotations", "annotations"))
+_SECTIONS = (
+    ("Input schema", "inputSchema"),
+    ("Output schema", "outputSchema"),
+    ("Annotations", "annotations"),
+    ("Title", "title"),
+)
+_HEADS = dict(_SECTIONS)
+_FIRST = f"\n\n{_SECTIONS[0][0]}:\n"
+"""What every tool has. The last one in a text is no part of the description: JSON has no empty line in it."""
+_NO_DESCRIPTION = "(no description)"
 
 
 @dataclass(frozen=True)
@@ -45,10 +58,29 @@ def _parts(own: Catalogue, others: Sequence[Catalogue], instructions: str | None
 def tool_text(tool: CatalogueTool) -> str:
     """A tool as people read it: its description, then all else that the server says of it."""
     wire = tool.wire
-    head = [f"{tool.title}\n\n"] if tool.title else []
     sections = [
         f"\n\n{title}:\n{json.dumps(wire[key], indent=2, ensure_ascii=False)}"
         for title, key in _SECTIONS
         if key in wire
     ]
-    return "".join([*head, tool.description or "(no description)", *sections, "\n"])
+    return "".join([tool.description or _NO_DESCRIPTION, *sections, "\n"])
+
+
+def read_tool_text(name: str, text: str) -> CatalogueTool | None:
+    """The tool that `tool_text` wrote; `None` for any other text, such as one whose end was cut."""
+    description, first, rest = text.rpartition(_FIRST)
+    if not first or is_altered(text):
+        return None
+    wire: dict[str, Any] = {"name": name}
+    if description != _NO_DESCRIPTION:
+        wire["description"] = description
+    for section in f"{first}{rest}".removesuffix("\n").split("\n\n")[1:]:
+        title, _, body = section.partition(":\n")
+        try:
+            wire[_HEADS[title]] = read_json(body)
+        except (KeyError, NoJsonError):
+            return None
+    try:
+        return CatalogueTool.model_validate(wire)
+    except ValidationError:
+        return None

@@ -1,0 +1,169 @@
+"""What a change does to the tools that a server offers: added, removed, renamed; what breaks; words that differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import Literal
+
+from evalward.records.base import clean_text
+from evalward.records.comparison import TOOL_OF, TOOLS
+from evalward.records.surface import (
+    LONGEST_FACT,
+    LONGEST_PIECE,
+    MOST_FACTS,
+    PartTexts,
+    PieceChange,
+    Surface,
+    surface_of,
+)
+from evalward.suites.mcp.catalogue import CatalogueTool, tokens_of
+from evalward.suites.mcp.schema_changes import SchemaChange, argument_changes, canonical_of, result_changes
+from evalward.suites.mcp.subject import read_tool_text
+
+_ALIKE = 0.6  # of the words of two tools that take the same arguments: then one is the other by a new name
+_COMPARED = 2_000  # characters of the words that this is judged by
+_MOST_PAIRS = 400  # removed and added tools that are held against each other
+_DEEPEST = 12
+
+
+@dataclass(frozen=True)
+class Side:
+    """The tools of one side by name: `None` for one whose text isn't kept, or isn't one of ours."""
+
+    tools: Mapping[str, CatalogueTool | None] = field(default_factory=dict)
+
+    @property
+    def tokens(self) -> int | None:
+        """About how many tokens the tools take in every request; `None` unless all are known."""
+        known = [tool for tool in self.tools.values() if tool is not None]
+        if len(known) < len(self.tools):
+            return None
+        return tokens_of(sum(tool.characters for tool in known))
+
+
+def surface_change(before: PartTexts, now: PartTexts) -> Surface | None:
+    """What changed from one subject's tools to another's; `None` where nothing did, or a side has no list of tools."""
+    if TOOLS not in before or TOOLS not in now:
+        return None
+    old, new = _side(before), _side(now)
+    changes = list(_changes(old, new, before, now))
+    return surface_of("tool", "tools", changes, (old.tokens, new.tokens))
+
+
+def _side(parts: PartTexts) -> Side:
+    named = {part.removeprefix(TOOL_OF): held.text for part, held in parts.items() if part.startswith(TOOL_OF)}
+    return Side({name: None if text is None else read_tool_text(name, text) for name, text in named.items()})
+
+
+def _changes(old: Side, new: Side, before: PartTexts, now: PartTexts) -> Iterator[PieceChange]:
+    renamed = _renamed(old, new)
+    for was, name in renamed.items():
+        yield _compared(name, old.tools[was], new.tools[name], was)
+    for name in sorted(new.tools.keys() - old.tools.keys() - set(renamed.values())):
+        tool = new.tools[name]
+        yield PieceChange(name=name, how="added", now=_words(tool), unread=tool is None)
+    for name in sorted(old.tools.keys() - new.tools.keys() - renamed.keys()):
+        tool = old.tools[name]
+        yield PieceChange(name=name, how="removed", before=_words(tool), unread=tool is None)
+    for name in sorted(old.tools.keys() & new.tools.keys()):
+        if before[f"{TOOL_OF}{name}"].hash != now[f"{TOOL_OF}{name}"].hash:
+            yield _compared(name, old.tools[name], new.tools[name])
+
+
+def _compared(name: str, before: CatalogueTool | None, now: CatalogueTool | None, was: str = "") -> PieceChange:
+    how: Literal["renamed", "changed"] = "renamed" if was else "changed"
+    if before is None or now is None:
+        return PieceChange(name=name, how=how, was=was, unread=True)
+    found = [
+        *argument_changes(before.input_schema, now.input_schema),
+        *result_changes(before.output_schema, now.output_schema),
+        *_hints(before.annotations or {}, now.annotations or {}),
+    ]
+    old, new = _words(before), _words(now)
+    if old != new:
+        found.append(SchemaChange(_grown(before, now)))
+    return PieceChange(
+        name=name,
+        how=how,
+        was=was,
+        breaks=_facts(each.text for each in found if each.breaks),
+        other=_facts(each.text for each in found if not each.breaks),
+        before=old if old != new else "",
+        now=new if old != new else "",
+    )
+
+
+def _facts(texts: Iterable[str]) -> list[str]:
+    facts = [text if len(text) <= LONGEST_FACT else f"{text[: LONGEST_FACT - 1]}…" for text in texts]
+    if len(facts) <= MOST_FACTS:
+        return facts
+    return [*facts[: MOST_FACTS - 1], f"and {len(facts) - MOST_FACTS + 1} more"]
+
+
+def _grown(before: CatalogueTool, now: CatalogueTool) -> str:
+    """What to say of words that differ: whether the description does, and how long both are."""
+    old, new = before.description or "", now.description or ""
+    if old == new:
+        return "descriptions of arguments differ" if before.title == now.title else "the title differs"
+    return f"the description differs ({len(old):,} → {len(new):,} characters)"
+
+
+def _hints(before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[SchemaChange]:
+    """What the server says of a tool's effects: hosts ask people by it, models don't read it."""
+    for key in sorted(before.keys() | now.keys()):
+        old, new = (canonical_of(side[key]) if key in side else "unset" for side in (before, now))
+        if old != new:
+            yield SchemaChange(f"the annotation `{clean_text(key)[:60]}`: `{old[:60]}` → `{new[:60]}`")
+
+
+def _words(tool: CatalogueTool | None) -> str:
+    """What models read of a tool, without the form of its arguments: its description and theirs."""
+    if tool is None:
+        return ""
+    described = [f"{path}: {text}" for path, text in _arguments(tool.input_schema, "", 0)]
+    words = "\n".join([tool.description or "", *described]).strip()
+    return words if len(words) <= LONGEST_PIECE else f"{words[: LONGEST_PIECE - 1]}…"
+
+
+def _arguments(schema: object, path: str, depth: int) -> Iterator[tuple[str, str]]:
+    """The arguments that are described, by their paths."""
+    if not isinstance(schema, dict) or depth > _DEEPEST:
+        return
+    text = schema.get("description")
+    if path and isinstance(text, str):
+        yield path, text
+    properties = schema.get("properties")
+    for name, inner in properties.items() if isinstance(properties, dict) else ():
+        yield from _arguments(inner, f"{path}.{name}" if path else name, depth + 1)
+    yield from _arguments(schema.get("items"), f"{path}[]", depth + 1)
+
+
+def _renamed(old: Side, new: Side) -> dict[str, str]:
+    """Earlier name → name of tools that take the same arguments and are described in much the same words."""
+    gone = {name: tool for name, tool in old.tools.items() if name not in new.tools and tool is not None}
+    come = {name: tool for name, tool in new.tools.items() if name not in old.tools and tool is not None}
+    if len(gone) * len(come) > _MOST_PAIRS:
+        return {}
+    alike = sorted(
+        (-_likeness(before, now), was, name)
+        for was, before in gone.items()
+        for name, now in come.items()
+        if _asserted(before) == _asserted(now)
+    )
+    found: dict[str, str] = {}
+    for likeness, was, name in alike:
+        if -likeness >= _ALIKE and was not in found and name not in found.values():
+            found[was] = name
+    return found
+
+
+def _likeness(before: CatalogueTool, now: CatalogueTool) -> float:
+    """From 0 to 1: how much of two descriptions is the same."""
+    old, new = ((tool.description or "")[:_COMPARED] for tool in (before, now))
+    return 1.0 if old == new else SequenceMatcher(None, old, new, autojunk=False).ratio()
+
+
+def _asserted(tool: CatalogueTool) -> tuple[str, ...]:
+    return tuple(sorted(each.text for each in argument_changes({}, tool.input_schema)))
