@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from evalward.records.comparison import RunComparison
 from evalward.records.surface import PieceChange, Surface
 from evalward.render.changed_sentences import changed_lines
+from evalward.render.escape import one_line
 from evalward.render.names import quoted
 from evalward.render.numbers import format_delta
 from evalward.render.surface_view import SurfaceLine, SurfaceView
@@ -74,6 +75,6 @@ def _words(changes: Sequence[PieceChange]) -> Iterator[str]:
     """The diff of the words of all pieces that both sides have."""
     for change in changes:
         if change.how in {"changed", "renamed"} and change.before != change.now:
-            yield f"@@ {change.name} @@"
+            yield f"@@ {one_line(change.name)} @@"
             for line in changed_lines(change.before, change.now):
                 yield f"{_SIGNS[line.mark]} {line.text}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalward.records.report import Finding
+from evalward.records.report import Finding, Run, Subject
 from evalward.records.result import Result, Status
 from evalward.suites.mcp.confusion import ConfusedPair, ToolTotal, confused_pairs, tool_uses
 from evalward.suites.mcp.findings import diagnose, interpret
@@ -78,16 +78,27 @@ def test_one_trial_and_a_rare_slip_are_no_pattern() -> None:
 
 
 def test_no_call_and_a_needless_call_have_words_of_their_own() -> None:
-    silent, needless = found(trials(ORDERS[0], None, None)), found(trials(CALM, "echo", "echo"))
+    silent = found([*trials(ORDERS[0], None, None), *trials(ORDERS[1], "search_orders")])
+    needless = found(trials(CALM, "echo", "echo"))
     assert silent["confused_tools"].message == "Asked for `search_orders`, and no tool was called"
     assert needless["confused_tools"].message == "No tool was needed, and `echo` was called"
     assert needless["confused_tools"].evidence == "2 of 2 trials that expected no call"
 
 
-def test_a_run_without_trouble_names_the_tools_that_no_case_expects_and_nothing_else() -> None:
-    (finding,) = interpret(fine())
-    assert (finding.id, finding.level) == ("unused_tools", "info")
-    assert finding.message == "No case expects 3 of 4 tools: `list_orders`, `delete_order`, `echo`"
+def test_a_run_without_any_call_is_one_finding() -> None:
+    finding = found(trials(ORDERS[0], None, None, None))["no_call_at_all"]
+    assert (finding.message, finding.evidence) == ("No tool was called in 3 trials", "3 expected a call")
+    assert "confused_tools" not in found(trials(ORDERS[0], None, None, None))
+    assert "no_call_at_all" not in found(trials(CALM, None, None))
+
+
+def test_names_that_are_not_declared_are_one_in_a_pattern() -> None:
+    results = [mcp_result(ORDERS[0], undeclared("grep")), mcp_result(ORDERS[1], undeclared("find"))]
+    assert found(results)["confused_tools"].message == "Asked for `search_orders`, took one that no server declares"
+
+
+def test_a_run_without_trouble_has_no_finding() -> None:
+    assert interpret(fine()) == []
 
 
 def test_without_a_valid_trial_nothing_is_found() -> None:
@@ -99,7 +110,7 @@ def test_forbidden_calls_come_first() -> None:
     case = mcp_case("search_orders", forbid=["delete_order"])
     first = interpret([mcp_result(case, call("delete_order")), mcp_result(case, call("search_orders"))])[0]
     assert first.message == "1 trial tried a call that the case forbids"
-    assert first.evidence == "1 of 2 trials with forbidden calls"
+    assert first.evidence == "1 of 2 trials of cases that forbid calls"
 
 
 def test_undeclared_tools_are_named() -> None:
@@ -166,6 +177,21 @@ def test_a_tool_that_one_model_takes_is_no_finding() -> None:
 def test_targets_that_are_no_models_say_nothing_about_models() -> None:
     idle = mcp_run(trials(ORDERS[0], None), "nop").model_copy(update={"random": False})
     assert diagnose([idle]) == []
+
+
+def of_server(run: Run, *tools: str) -> Run:
+    """The run, whose server lists these tools."""
+    parts = {f"tool:{name}": "sha256:t" for name in tools}
+    return run.model_copy(update={"subject": Subject(hash="sha256:s", tools="sha256:l", **parts)})
+
+
+def test_tools_that_no_case_expects_are_named_once_for_all_targets() -> None:
+    tools = ("search_orders", "list_orders", "echo")
+    runs = [of_server(mcp_run(fine(), target), *tools) for target in ("anthropic/haiku", "openai/gpt", "nop")]
+    (finding,) = diagnose(runs)
+    assert (finding.id, finding.level) == ("unused_tools", "info")
+    assert finding.message == "No measured case expects 2 of 3 tools: `list_orders`, `echo`"
+    assert diagnose([of_server(mcp_run(fine()), "search_orders")]) == []
 
 
 # --- hostile names --------------------------------------------------------------------------------------------------

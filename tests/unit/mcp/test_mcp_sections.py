@@ -36,6 +36,12 @@ def test_a_run_without_confusion_has_no_listing_of_it() -> None:
     assert "Confused tools" not in listings(fine())
 
 
+def test_a_run_without_any_call_confuses_nothing() -> None:
+    idle = listings(trials(ORDERS[0], None, None))
+    assert "Confused tools" not in idle
+    assert cells(idle["Tools"]) == [["search_orders", "0 of 2", "0"]]
+
+
 def test_undeclared_names_are_compared_as_one() -> None:
     now, before = [mcp_result(ORDERS[0], undeclared("grep"))], [mcp_result(ORDERS[0], undeclared("find"))]
     assert cells(listings(now, before)["Confused tools"]) == [["search_orders → (undeclared)", "1 of 1", "1 of 1"]]

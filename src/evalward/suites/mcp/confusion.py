@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from evalward.records.result import Result
@@ -49,6 +49,11 @@ class _Wanted:
     trials: int = 0
     taken: Counter[str] = field(default_factory=Counter)
     cases: dict[str, dict[str, None]] = field(default_factory=dict)
+
+
+def is_silent(results: Iterable[Result]) -> bool:
+    """Whether no tool was called in any valid trial: as by a target that does nothing."""
+    return not any(details_of(result).total for result in results if result.valid)
 
 
 def confused_pairs(results: Iterable[Result]) -> list[ConfusedPair]:
@@ -108,8 +113,3 @@ def tool_uses(results: Iterable[Result]) -> list[ToolTotal]:
             use.called += tally.called
             use.wrong += tally.wrong
     return sorted(found.values(), key=lambda use: (use.matched - use.expected, -use.wrong, use.name))
-
-
-def offered_tools(results: Sequence[Result]) -> list[str]:
-    """The tools of the suite's own server, as far as the trials say them."""
-    return list(dict.fromkeys(name for result in results for name in details_of(result).offered))

@@ -103,13 +103,13 @@ class JudgedCalls(Record):
 class McpDetails(Details):
     """What the metrics of an `mcp` trial need, and what people look at.
 
-    `server` is the suite's own, and `offered` are its tools. `calls` are the first calls, cut; `total` counts all,
-    `unknown` those of undeclared tools, `checked` those whose arguments a schema can judge, `valid` those that fit it;
-    `executed` were sent, and `failed` of them ended in an error. `catalogue_tokens` is about what the server's tools
-    take in every request, `None` where no list of them came. `unjudged` are tools whose input schema judged no
-    arguments, `invented` the arguments that no schema knows. `asked` and `answer` are for people: the expected calls,
-    and what was said at the end. `diverged_at` is the first call (from 1) that the server answered otherwise than
-    recorded: of replays alone. `refused` are requests of the server that were refused, by method.
+    `server` is the suite's own. `calls` are the first calls, cut; `total` counts all, `unknown` those of undeclared
+    tools, `checked` those whose arguments a schema can judge, `valid` those that fit it; `executed` were sent, and
+    `failed` of them ended in an error. `catalogue_tokens` is about what the server's tools take in every request,
+    `None` where no list of them came. `unjudged` are tools whose input schema judged no arguments, `invented` the
+    arguments that no schema knows. `asked` and `answer` are for people: the expected calls, and what was said at the
+    end. `diverged_at` is the first call (from 1) that the server answered otherwise than recorded: of replays alone.
+    `refused` are requests of the server that were refused, by method.
     """
 
     kind: Literal["mcp"] = "mcp"
@@ -125,7 +125,6 @@ class McpDetails(Details):
     failed: Count = 0
     turns: Count = 0
     catalogue_tokens: Count | None = None
-    offered: list[Cleaned] = Field(default_factory=list, max_length=MOST_NAMES)
     unjudged: list[Cleaned] = Field(default_factory=list, max_length=MOST_NAMES)
     invented: list[InventedArgument] = Field(default_factory=list)
     asked: Cleaned | None = None
@@ -140,9 +139,9 @@ class McpDetails(Details):
         return self.turns or None
 
     def summary(self) -> McpDetails:
-        """The part that a baseline keeps: numbers, and the tools' names."""
-        without: dict[str, Any] = {key: [] for key in ("calls", "offered", "unjudged", "invented")}
-        without |= {"asked": None, "answer": None, "refused": {}, "judged": self.judged.summary()}
+        """The part that a baseline keeps: numbers, and the names of tools."""
+        without: dict[str, Any] = {key: [] for key in ("calls", "unjudged", "invented")}
+        without |= {"server": "", "asked": None, "answer": None, "refused": {}, "judged": self.judged.summary()}
         return self.model_copy(update=without)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal
 
+from evalward.records.comparison import TOOL_OF
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result
 from evalward.render.names import quoted
@@ -16,10 +17,10 @@ from evalward.suites.mcp.confusion import (
     ConfusedPair,
     confused_pairs,
     is_pattern,
-    offered_tools,
+    is_silent,
     tool_uses,
 )
-from evalward.suites.mcp.details import AttemptedCall, McpDetails
+from evalward.suites.mcp.details import UNDECLARED, AttemptedCall, McpDetails
 from evalward.suites.mcp.metrics import details_of
 
 ERRORS_SHARE, LEAST_ERRORS = 0.25, 2
@@ -43,20 +44,21 @@ def interpret(results: Sequence[Result]) -> list[Finding]:
         *_failing(valid),
         *_unjudged(valid),
         *_refused(valid),
-        *_unused(valid),
     ]
 
 
 def diagnose(runs: Sequence[Run]) -> list[Finding]:
-    """Tools that cases expect and that no model ever takes."""
-    measured = [run for run in runs if run.random and run.not_measured is None]
-    trials = [result for run in measured for result in run.cases if result.valid]
+    """Over all targets of a suite: tools that cases expect and no model ever takes, and those that no case expects."""
+    measured = [run for run in runs if run.not_measured is None]
+    return [*_never_taken([run for run in measured if run.random]), *_unexpected(measured)]
+
+
+def _never_taken(models: Sequence[Run]) -> Iterator[Finding]:
+    trials = [result for run in models for result in run.cases if result.valid]
     never = {use.name: use.expected for use in tool_uses(trials) if use.expected and not use.called}
-    if not never:
-        return []
-    who = "The model never takes" if len(measured) == 1 else f"None of {len(measured)} models ever takes"
-    return [
-        _finding(
+    if never:
+        who = "The model never takes" if len(models) == 1 else f"None of {len(models)} models ever takes"
+        yield _finding(
             "never_taken",
             "warning",
             f"{who} {_listed(never)}",
@@ -64,7 +66,23 @@ def diagnose(runs: Sequence[Run]) -> list[Finding]:
             advice="Say in the description which requests the tool answers, in the words that people use.",
             of=[each for each in trials if any(use.tool in never for use in details_of(each).judged.tools)],
         )
-    ]
+
+
+def _unexpected(measured: Sequence[Run]) -> Iterator[Finding]:
+    """What no case expects may get worse unseen. Which tools there are, the subject says."""
+    parts = (part for run in measured for part in run.subject.parts if part.startswith(TOOL_OF))
+    offered = dict.fromkeys(part.removeprefix(TOOL_OF) for part in parts)
+    trials = [result for run in measured for result in run.cases if result.valid]
+    expected = {each.name for each in tool_uses(trials) if each.expected}
+    unused = [name for name in offered if name not in expected]
+    if unused and expected:
+        yield _finding(
+            "unused_tools",
+            "info",
+            f"No measured case expects {len(unused):,} of {plural(len(offered), 'tool')}: {_listed(unused)}",
+            advice="Write a case for each: what happens to a tool without one goes unseen.",
+            of=[],
+        )
 
 
 def _forbidden(valid: Sequence[Result]) -> Iterator[Finding]:
@@ -75,7 +93,7 @@ def _forbidden(valid: Sequence[Result]) -> Iterator[Finding]:
             "forbidden_calls",
             "warning",
             f"{plural(len(found), 'trial')} tried a call that the case forbids",
-            evidence=f"{len(found):,} of {plural(len(forbidding), 'trial')} with forbidden calls",
+            evidence=f"{len(found):,} of {plural(len(forbidding), 'trial')} of cases that forbid calls",
             advice="Look at these first. Say in the description when the tool must not be used.",
             of=found,
         )
@@ -84,6 +102,16 @@ def _forbidden(valid: Sequence[Result]) -> Iterator[Finding]:
 def _confusions(valid: Sequence[Result]) -> Iterator[Finding]:
     """The pairs that are a pattern, the most frequent first."""
     pairs = [pair for pair in confused_pairs(valid) if is_pattern(pair)]
+    if pairs and is_silent(valid):
+        yield _finding(
+            "no_call_at_all",
+            "warning",
+            f"No tool was called in {plural(len(valid), 'trial')}",
+            evidence=f"{sum(pair.trials for pair in pairs):,} expected a call",
+            advice="Look at one: were the tools sent, and does the prompt of the suite let the model use them?",
+            of=[],
+        )
+        return
     for pair in pairs[:SHOWN_PAIRS]:
         message, advice = _confused(pair)
         expected = "that expected no call" if pair.wanted == NO_TOOL else "that asked for it"
@@ -101,12 +129,16 @@ def _confusions(valid: Sequence[Result]) -> Iterator[Finding]:
 def _confused(pair: ConfusedPair) -> tuple[str, str]:
     if pair.wanted == NO_TOOL:
         advice = "Say in the description which requests the tool does not answer."
-        return f"No tool was needed, and {_name(pair.taken)} was called", advice
+        return f"No tool was needed, and {_taken(pair)} was called", advice
     if pair.taken == NO_TOOL:
         advice = "Say in the description which requests the tool answers, in the words that people use."
         return f"Asked for {_name(pair.wanted)}, and no tool was called", advice
-    message = f"Asked for {_name(pair.wanted)}, took {_name(pair.taken)}"
+    message = f"Asked for {_name(pair.wanted)}, took {_taken(pair)}"
     return message, "Say in both descriptions when to use this one and when the other."
+
+
+def _taken(pair: ConfusedPair) -> str:
+    return "one that no server declares" if pair.taken == UNDECLARED else _name(pair.taken)
 
 
 def _undeclared(valid: Sequence[Result]) -> Iterator[Finding]:
@@ -208,20 +240,6 @@ def _refused(valid: Sequence[Result]) -> Iterator[Finding]:
             "The server asked for what is refused to it",
             evidence=", ".join(f"{_line(method)} {count:,} times" for method, count in counts.items()),
             of=[result for result in valid if details_of(result).refused],
-        )
-
-
-def _unused(valid: Sequence[Result]) -> Iterator[Finding]:
-    offered = offered_tools(valid)
-    expected = {each.tool for result in valid for each in details_of(result).judged.tools if each.expected}
-    unused = [name for name in offered if name not in expected]
-    if unused and expected:
-        yield _finding(
-            "unused_tools",
-            "info",
-            f"No case expects {len(unused):,} of {plural(len(offered), 'tool')}: {_listed(unused)}",
-            advice="Write a case for each: what happens to a tool without one goes unseen.",
-            of=[],
         )
 
 

@@ -10,7 +10,15 @@ from evalward.records.report import Run
 from evalward.records.result import Result
 from evalward.records.sections import GridRow, Note, RunListing, Section
 from evalward.render.numbers import NOT_AVAILABLE
-from evalward.suites.mcp.confusion import NO_TOOL, ConfusedPair, ToolTotal, confused_pairs, is_pattern, tool_uses
+from evalward.suites.mcp.confusion import (
+    NO_TOOL,
+    ConfusedPair,
+    ToolTotal,
+    confused_pairs,
+    is_pattern,
+    is_silent,
+    tool_uses,
+)
 from evalward.suites.mcp.metrics import details_of, measure
 
 NOTHING = "–"
@@ -44,7 +52,7 @@ def _same_cases(now: Sequence[Result], base: BaselineRun | None) -> list[Result]
 
 def _pairs(now: Sequence[Result], before: Sequence[Result]) -> RunListing:
     was = {(pair.wanted, pair.taken): pair for pair in confused_pairs(before)}
-    asked, pairs = _trials_by_tool(before), confused_pairs(now)
+    asked, pairs = _trials_by_tool(before), [] if is_silent(now) else confused_pairs(now)
     rows = [
         GridRow(
             label=f"{pair.wanted} → {pair.taken}",

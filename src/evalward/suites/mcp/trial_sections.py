@@ -67,8 +67,7 @@ def _more(details: McpDetails) -> Iterator[Facts]:
         ("arguments that no schema has", ", ".join(f"{each.tool}: {each.argument}" for each in details.invented)),
         ("differs from the recording from call", str(details.diverged_at or "")),
         ("requests of the server that were refused", ", ".join(f"{key} {n:,}" for key, n in details.refused.items())),
-        ("tools of the server", f"{len(details.offered):,}" if details.offered else ""),
-        ("tokens that they take", "" if details.catalogue_tokens is None else f"≈ {details.catalogue_tokens:,}"),
+        ("tokens of the server's tools", "" if details.catalogue_tokens is None else f"≈ {details.catalogue_tokens:,}"),
     ]
     rows = [GridRow(label=label, values=[value]) for label, value in known if value]
     if rows:
