@@ -158,7 +158,9 @@ async def test_what_cant_be_read_fails_the_trial(tmp_path: Path, monkeypatch: py
     assert (result.status, result.reason) == (Status.FAILED, UNREADABLE)
     assert "what is this?" in (result.message or "")
     found = MCP.measure([result]).metrics
-    assert (found["tool_selection_accuracy"].value, found["unknown_tool_rate"].value) == (0.0, 1.0)
+    assert (found["tool_selection_accuracy"].value, found["unknown_tool_rate"].value) == (0.0, None)
+    calm = MCP.measure([await trial(suite, Calling(RIGHT), "hello")]).metrics
+    assert calm["abstention_accuracy"].value == 0.0
 
 
 async def test_a_tool_that_a_provider_refuses_is_no_failure_of_its_models(tmp_path: Path) -> None:

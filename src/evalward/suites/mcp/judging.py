@@ -34,6 +34,7 @@ NO_CALLS = "(no call)"
 NOT_CALLED = "the tool was not called"
 _SHOWN_ARGUMENTS = 200  # characters
 _SHOWN_CALLS = 5
+_SHOWN_NAME = 256  # characters of a name that a model made up
 _MOST_INVENTED = 20
 
 
@@ -98,7 +99,7 @@ def _names(calls: Iterable[AttemptedCall] | Iterable[ForbiddenCall]) -> list[str
 
 
 def _invented(calls: Iterable[AttemptedCall]) -> list[InventedArgument]:
-    pairs = dict.fromkeys((call.tool, name[:_SHOWN_ARGUMENTS]) for call in calls for name in call.invented)
+    pairs = dict.fromkeys((call.tool, name) for call in calls for name in call.invented)
     return [InventedArgument(tool=tool, argument=name) for tool, name in list(pairs)[:_MOST_INVENTED]]
 
 
@@ -151,7 +152,7 @@ class _Judgement:
         return JudgedCalls(
             expects=self._expects(),
             wanted=expect.calls[0].tool if expect.calls else None,
-            taken=first.tool if first else None,
+            taken=first.tool[:_SHOWN_NAME] if first else None,
             taken_from=self._elsewhere(first) if first else "",
             taken_known=first is None or first.known,
             selected=self._selected(),

@@ -13,7 +13,8 @@ from evalward.suites.blame import unreadable
 from evalward.suites.mcp.answer import check_answer
 from evalward.suites.mcp.case import McpCase
 from evalward.suites.mcp.catalogue import Catalogue
-from evalward.suites.mcp.details import AttemptedCall, McpDetails
+from evalward.suites.mcp.details import McpDetails
+from evalward.suites.mcp.evidence import as_failed
 from evalward.suites.mcp.judging import ScoredCalls, score_calls
 
 NO_ANSWER, CHECKS_FAILED, TURN_LIMIT = "no_answer", "checks_failed", "turn_limit"
@@ -65,12 +66,12 @@ def outcome_of(case: McpCase, trial: int, done: ScoredTrial) -> TrialOutcome:
 
 
 def unreadable_outcome(case: McpCase, trial: int, trace: Trace, error: Exception, catalogue: Catalogue) -> TrialOutcome:
-    """A failed trial: what the target did can't be looked at. It counts as a call of no tool that there is."""
+    """A failed trial: what the target did can't be looked at. It counts as having failed in everything."""
     why = unreadable(error)
-    scored = score_calls(case, [AttemptedCall(tool=UNREADABLE, known=False, why=why)], catalogue)
+    scored = score_calls(case, [], catalogue)
     checks = [CheckResult(check=check.check, passed=False, detail=why) for check in scored.checks]
     outcome = {"status": Status.FAILED, "reason": UNREADABLE, "message": why}
-    details = scored.details.model_copy(update={"turns": len(trace.turns)})
+    details = as_failed(scored.details).model_copy(update={"turns": len(trace.turns)})
     return TrialOutcome(_result(case, trial, trace, {**outcome, "checks": checks, "details": details}), trace)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from evalward.suites.mcp.catalogue import Catalogue, CatalogueTool
 
-MOST_INVENTED = 10
+MOST_INVENTED, LONGEST_INVENTED = 10, 100
 _LONGEST_WHY = 300
 _FREE = ("patternProperties", "allOf", "anyOf", "oneOf", "$ref", "if", "dependentSchemas", "propertyNames")
 """Keywords with which a schema may know more names than its `properties` say."""
@@ -54,11 +54,11 @@ class ArgumentSchemas:
 
 
 def invented_arguments(tool: CatalogueTool, arguments: Mapping[str, Any]) -> list[str]:
-    """The arguments that the tool's schema doesn't name, where it names all that it takes."""
+    """The arguments that the tool's schema doesn't name, where it names all that it takes: the first ones, cut."""
     schema = tool.input_schema
     properties = schema.get("properties")
     if not isinstance(properties, dict) or any(key in schema for key in _FREE):
         return []
     if schema.get("additionalProperties", False) is not False:
         return []
-    return [name for name in arguments if name not in properties][:MOST_INVENTED]
+    return [name[:LONGEST_INVENTED] for name in arguments if name not in properties][:MOST_INVENTED]
