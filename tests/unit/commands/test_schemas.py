@@ -39,6 +39,8 @@ WRITTEN = {  # pattern below examples/ → what its files are
     "guidance/cases/*.yaml": "scenario",
     "speedup/tasks/*.yaml": "speedup-task",
     "prompt-files/prompts/*.prompt.yml": "prompt-file",
+    "mcp/cases/*.yaml": "mcp-cases",
+    "mcp/run-cases/*.yaml": "mcp-cases",
 }
 FILES = [(path, name) for pattern, name in WRITTEN.items() for path in sorted(EXAMPLES.glob(pattern))]
 

@@ -370,7 +370,15 @@ def test_another_recording_is_no_silent_pass() -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "words"), [("system", "the system prompt"), ("tool_description", "the tool description")]
+    ("part", "words"),
+    [
+        ("system", "the system prompt"),
+        ("tool_description", "the tool description"),
+        ("tools", "the list of tools"),
+        ("tool:search", "the tool search"),
+        ("instructions", "the server's instructions"),
+        ("other_tools", "the tools of other servers"),
+    ],
 )
 def test_a_changed_prompt_that_only_a_replay_saw_is_inconclusive(part: str, words: str) -> None:
     before = baseline(run([result("a", replayed=True)], parts={part: "old", "bashkit": "1"}))
