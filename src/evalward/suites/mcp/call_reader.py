@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from evalward.records.trace import ToolUse
+from evalward.sandbox.base import cut
 from evalward.suites.mcp.attempts import attempted
-from evalward.suites.mcp.details import AttemptedCall
+from evalward.suites.mcp.details import AttemptedCall, written_arguments
 from evalward.suites.mcp.offered import OfferedTools
 from evalward.suites.mcp.validity import ArgumentSchemas
 
@@ -25,3 +26,9 @@ class CallReader:
     def is_own(self, call: AttemptedCall) -> bool:
         """Whether it is of a tool of the suite's own server."""
         return call.known and call.server == self._own
+
+
+def call_text(call: AttemptedCall) -> str:
+    """A call in one line, cut: the tool, and what it is given."""
+    given = written_arguments(call.arguments) if call.arguments is not None else call.raw or ""
+    return cut(f"{call.tool} {given}".rstrip())

@@ -8,8 +8,8 @@ from evalward.records.trace import ToolCall, ToolResult, ToolUse, Trace
 from evalward.sandbox.base import SandboxError, cut
 from evalward.suites.base import TrialBrokenError
 from evalward.suites.loop import USAGE_ERROR, UsedTool
-from evalward.suites.mcp.call_reader import CallReader
-from evalward.suites.mcp.details import AttemptedCall, written_arguments
+from evalward.suites.mcp.call_reader import CallReader, call_text
+from evalward.suites.mcp.details import AttemptedCall
 from evalward.suites.mcp.provider_rules import Offer
 from evalward.suites.mcp.server.contents import CallOutcome
 from evalward.suites.mcp.server.failures import ServerError
@@ -42,7 +42,7 @@ class ServerTools:
         why_not = self._why_not(attempt)
         if why_not:
             self.attempts.append(attempt)
-            call = ToolCall(commands=_written(attempt), stderr=why_not, exit_code=USAGE_ERROR, ran=False)
+            call = ToolCall(commands=call_text(attempt), stderr=why_not, exit_code=USAGE_ERROR, ran=False)
             return UsedTool(ToolResult(tool_use_id=use.id, content=why_not, is_error=True), call)
         return await self._executed(use, attempt)
 
@@ -65,7 +65,7 @@ class ServerTools:
         self.attempts.append(attempt.model_copy(update={"executed": True, "error": failed, "why": why}))
         text = cut(outcome.text)
         call = ToolCall(
-            commands=_written(attempt),
+            commands=call_text(attempt),
             stdout="" if failed else text,
             stderr=text if failed else "",
             exit_code=_FAILED if failed else 0,
@@ -77,9 +77,3 @@ class ServerTools:
     async def broken(self, trace: Trace, error: SandboxError) -> TrialBrokenError | BrokeOffError:
         """The server's sandbox was ended by nothing that the server did."""
         return TrialBrokenError(trace, Cause.SANDBOX, str(error), begun=True)
-
-
-def _written(attempt: AttemptedCall) -> str:
-    """A call in one line: the tool, and what it is given."""
-    given = written_arguments(attempt.arguments) if attempt.arguments is not None else attempt.raw or ""
-    return cut(f"{attempt.tool} {given}".rstrip())
