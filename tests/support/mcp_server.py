@@ -224,6 +224,8 @@ class MisbehavingServer:
         return {
             "content": (Path(os.environ["NOTES"]) / name).read_text(),
             "cwd": str(Path.cwd()),
+            "notes": os.environ["NOTES"],
+            "beside": sorted(path.name for path in Path().iterdir()),
             "home": os.environ["HOME"],
             "variables": sorted(set(os.environ) - {"LC_CTYPE"}),
         }
