@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from evalward.records.pairing import named_call
 from evalward.records.trace import ToolUse
-from evalward.sandbox.base import cut
 from evalward.suites.mcp.attempts import attempted
-from evalward.suites.mcp.details import AttemptedCall, written_arguments
+from evalward.suites.mcp.details import AttemptedCall
 from evalward.suites.mcp.offered import OfferedTools
 from evalward.suites.mcp.validity import ArgumentSchemas
 
@@ -27,8 +27,6 @@ class CallReader:
         """Whether it is of a tool of the suite's own server."""
         return call.known and call.server == self._own
 
-
-def call_text(call: AttemptedCall) -> str:
-    """A call in one line, cut: the tool, and what it is given."""
-    given = written_arguments(call.arguments) if call.arguments is not None else call.raw or ""
-    return cut(f"{call.tool} {given}".rstrip())
+    def text(self, use: ToolUse) -> str:
+        """The call as its record has it, with the tool's own name."""
+        return named_call(self._names.shown(use.name), use.input)

@@ -7,7 +7,6 @@ from evalward.records.trace import Message, Text, ToolCall
 from evalward.suites.base import TrialOutcome
 from evalward.suites.blame import blameless
 from evalward.suites.loop import keep, writable
-from evalward.suites.mcp.call_reader import call_text
 from evalward.suites.mcp.case import McpCase
 from evalward.suites.mcp.judging import score_calls
 from evalward.suites.mcp.outcome import ScoredTrial, outcome_of, unreadable_outcome
@@ -57,7 +56,7 @@ async def _asked(settings: McpContext, case: McpCase, chat: Chat, target: str) -
 def _scored(settings: McpContext, case: McpCase, chat: Chat, turn: SingleTurn) -> ScoredTrial:
     said = turn.trace.messages[-1] if turn.reply is not None else Message(role="assistant", content=[])
     calls = [settings.calls.attempt(use) for use in said.tool_uses]
-    not_run = [ToolCall(commands=call_text(call), exit_code=None, ran=False) for call in calls]
+    not_run = [ToolCall(commands=settings.calls.text(use), exit_code=None, ran=False) for use in said.tool_uses]
     return ScoredTrial(
         trace=turn.trace.model_copy(update={"tool_calls": not_run}),
         scored=score_calls(case, calls, settings.tools.own),

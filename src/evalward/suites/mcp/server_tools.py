@@ -8,7 +8,7 @@ from evalward.records.trace import ToolCall, ToolResult, ToolUse, Trace
 from evalward.sandbox.base import SandboxError, cut
 from evalward.suites.base import TrialBrokenError
 from evalward.suites.loop import USAGE_ERROR, UsedTool
-from evalward.suites.mcp.call_reader import CallReader, call_text
+from evalward.suites.mcp.call_reader import CallReader
 from evalward.suites.mcp.details import AttemptedCall
 from evalward.suites.mcp.provider_rules import Offer
 from evalward.suites.mcp.server.contents import CallOutcome
@@ -37,14 +37,14 @@ class ServerTools:
 
     async def use(self, use: ToolUse) -> UsedTool:
         """Execute a call of a tool of the server; others are answered with why they can't be."""
-        given = self._offer.own_keys(use.name, use.input)
-        attempt = self._calls.attempt(use.model_copy(update={"input": given}))
+        own = use.model_copy(update={"input": self._offer.own_keys(use.name, use.input)})
+        attempt, written = self._calls.attempt(own), self._calls.text(own)
         why_not = self._why_not(attempt)
         if why_not:
             self.attempts.append(attempt)
-            call = ToolCall(commands=call_text(attempt), stderr=why_not, exit_code=USAGE_ERROR, ran=False)
+            call = ToolCall(commands=written, stderr=why_not, exit_code=USAGE_ERROR, ran=False)
             return UsedTool(ToolResult(tool_use_id=use.id, content=why_not, is_error=True), call)
-        return await self._executed(use, attempt)
+        return await self._executed(use, attempt, written)
 
     def _why_not(self, attempt: AttemptedCall) -> str:
         """Why a call is not sent, as the model reads it; empty for one that is."""
@@ -54,7 +54,7 @@ class ServerTools:
             return attempt.why
         return "" if self._calls.is_own(attempt) else ELSEWHERE
 
-    async def _executed(self, use: ToolUse, attempt: AttemptedCall) -> UsedTool:
+    async def _executed(self, use: ToolUse, attempt: AttemptedCall, written: str) -> UsedTool:
         try:
             outcome = await self._session.call(attempt.tool, attempt.arguments or {})
         except ServerError as error:
@@ -65,7 +65,7 @@ class ServerTools:
         self.attempts.append(attempt.model_copy(update={"executed": True, "error": failed, "why": why}))
         text = cut(outcome.text)
         call = ToolCall(
-            commands=call_text(attempt),
+            commands=written,
             stdout="" if failed else text,
             stderr=text if failed else "",
             exit_code=_FAILED if failed else 0,
