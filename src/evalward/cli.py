@@ -121,12 +121,19 @@ def _selection_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", action="store_true", help="keep the finished trials in DIR, do what is missing")
 
 
+def _batch_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--batch", action="store_true", help="send requests in batches, at half price; takes up to 24 h"
+    )
+
+
 def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = _command(commands, "run", "run suites, write report.json and report.md", _run)
     parser.set_defaults(keys=True)
     _selection_options(parser)
     add_plan_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
+    _batch_option(parser)
     add_shard_option(parser)
     add_on_options(parser)
     parser.add_argument("--record", type=Path, metavar="DIR", help="also keep a recording to commit, without secrets")
@@ -141,6 +148,7 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
     _selection_options(parser)
     add_plan_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
+    _batch_option(parser)
     add_parts_option(parser)
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
     parser.add_argument(
@@ -197,6 +205,7 @@ def _run(world: World, args: argparse.Namespace) -> int:
         record=args.record,
         verbose=args.verbose,
         failed=args.failed,
+        batch=args.batch,
         shard=Shard(*args.shard) if args.shard else None,
         plan=plan_format(args),
         on_ray=args.on is not None,
@@ -219,6 +228,7 @@ def _check(world: World, args: argparse.Namespace) -> int:
         fail_on=args.fail_on,
         resume=args.resume,
         failed=args.failed,
+        batch=args.batch,
         base=args.base,
         parts=tuple(args.parts or ()),
         plan=plan_format(args),

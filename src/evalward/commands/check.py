@@ -18,7 +18,7 @@ from evalward.commands.ending import (
     write_page,
 )
 from evalward.commands.failed import failed_in, only_failed
-from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
+from evalward.commands.measuring import chosen_of, in_batches, load, measured, runner_of, services_of
 from evalward.commands.options import CheckOptions
 from evalward.commands.parts import here, keep_trials, read_parts, refuse_others, refuse_output, spread
 from evalward.commands.pipeline import Criteria, policy_of
@@ -150,6 +150,7 @@ def checked(world: World, runner: RunnerSession, options: CheckOptions) -> Check
         suites=options.selection.suites,
     )
     services.planned, services.confirms = announcing(world, asked.basis), asked.order.confirms
+    in_batches(services, asked.order, loaded)
     report = measured(runner, _with_parts(asked, runner, services), services)
     history = history_of(world, loaded.config.history, lambda name: runner.read(name, limit=MAX_FILE_BYTES))
     anchor, notes = anchor_of_config(asked.tree, loaded, judging.policy, profile=options.profile)
@@ -203,6 +204,7 @@ def _ordered(world: World, runner: RunnerSession, options: CheckOptions) -> _Che
         base=side,
         confirms=judging.confirms and not options.parts,  # the shards have kept a share already
         versioned=options.versioned,
+        batched=options.batch,
     )
     return _CheckOrdered(world, options, loaded, judging, tree, base, order)
 
