@@ -46,7 +46,7 @@ def refuse_with_on(args: argparse.Namespace) -> None:
         raise wrong("--shards", "is of a run on a cluster", "Add --on ray, or name one shard with --shard I/N.")
     given = [name for name in ("shard", "resume", "failed") if args.on is not None and getattr(args, name)]
     if given:
-        remedy = "Leave it out: a cluster runs the whole plan anew."
+        remedy = "Leave it out: a cluster always runs the whole plan."
         raise wrong(f"--{given[0]}", "can't be used with --on ray", remedy)
 
 

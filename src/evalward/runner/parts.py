@@ -64,7 +64,7 @@ def _checked(planned: PlannedRun, run: Run) -> Run:
         if [one.trial for one in results] != list(planned.numbers_of(case)):
             raise _another(name, f"of the case {case.id} there are {len(results)} trials and not {planned.trials}")
         if any(one.definition != case.definition for one in results):
-            raise _another(name, f"the case {case.id} asks something else")
+            raise _another(name, f"the case {case.id} has a different definition")
     if len(found) > len(planned.cases):
         raise _another(name, f"there are {len(found)} cases and not {len(planned.cases)}")
     whole = planned.whole if planned.whole > len(planned.cases) else None
