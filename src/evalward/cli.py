@@ -35,6 +35,7 @@ from evalward.commands.shard_arguments import (
 from evalward.commands.shared_arguments import (
     VERBOSE,
     VERBOSE_CHECK,
+    add_changed_since,
     add_config,
     add_folder,
     add_judging,
@@ -127,6 +128,7 @@ def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
     _selection_options(parser)
     add_plan_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
+    add_changed_since(parser)
     add_shard_option(parser)
     add_on_options(parser)
     parser.add_argument("--record", type=Path, metavar="DIR", help="also keep a recording to commit, without secrets")
@@ -141,6 +143,7 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
     _selection_options(parser)
     add_plan_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
+    add_changed_since(parser)
     add_parts_option(parser)
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
     parser.add_argument(
@@ -201,6 +204,7 @@ def _run(world: World, args: argparse.Namespace) -> int:
         plan=plan_format(args),
         on_ray=args.on is not None,
         bundles=args.shards,
+        changed_since=args.changed_since,
     )
     return run(world, options)
 
@@ -223,6 +227,7 @@ def _check(world: World, args: argparse.Namespace) -> int:
         parts=tuple(args.parts or ()),
         plan=plan_format(args),
         verbose=args.verbose,
+        changed_since=args.changed_since,
     )
     return check(world, options)
 

@@ -18,7 +18,7 @@ class CheckOptions:
     files here, where that is needed, in place of the one that the baseline is of. `parts` are the output folders of
     shards that have measured the plan. `plan`: run nothing, and show in this format what would be run.
     `versioned`: the files belong to the repository around them, which is asked for commits. `verbose`: print the
-    tables of runs that are fine, too.
+    tables of runs that are fine, too. `changed_since`: what nothing has touched since this commit isn't measured.
     """
 
     config: Path
@@ -34,6 +34,7 @@ class CheckOptions:
     plan: str | None = None
     versioned: bool = True
     verbose: bool = False
+    changed_since: str | None = None
 
 
 @dataclass(frozen=True)
