@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,9 +28,11 @@ from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.engine.parts import IncompleteError
 from evalward.engine.selection import Selection
+from evalward.git import MAX_FILE_BYTES
 from evalward.keeper.services import Services
 from evalward.keeper.session import RunnerSession
 from evalward.records.baseline import Baseline
+from evalward.records.history import HistoryEntry
 from evalward.records.part import Shard
 from evalward.records.report import REPORT_FILE, Report
 from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
@@ -104,12 +107,18 @@ def _ordered(world: World, runner: RunnerSession, options: RunOptions) -> _RunOr
     asks = options.changed_since is not None
     order = MeasureOrder(chosen=chosen_of(selection), resume=options.resume, ask_unchanged=asks)
     policy = policy_of(loaded, None, None)
-    read = baseline_of_config if options.shard is None else committed_baseline
-    baseline = read(runner, loaded)
+    baseline = (baseline_of_config if options.shard is None else committed_baseline)(runner, loaded)
     unchanged = unchanged_since(world, loaded, _since(loaded, options, baseline))
     if options.shard is not None:
-        loaded, order = ordered(loaded, order, ShardBasis(options.shard, baseline, policy, attempt_of(world)))
+        history = _history(world, runner, loaded)
+        loaded, order = ordered(loaded, order, ShardBasis(options.shard, baseline, policy, attempt_of(world), history))
     return _RunOrdered(world, loaded, order, PlanBasis(loaded, baseline, policy, compares=False), unchanged)
+
+
+def _history(world: World, runner: RunnerSession, loaded: LoadedConfig) -> Sequence[HistoryEntry]:
+    from evalward.commands.shard_times import committed_history  # noqa: PLC0415 - few runs are shards
+
+    return committed_history(world, loaded.config.history, lambda name: runner.read(name, limit=MAX_FILE_BYTES))
 
 
 def _since(loaded: LoadedConfig, options: RunOptions, baseline: Baseline | None) -> SinceRequest | None:

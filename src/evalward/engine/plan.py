@@ -257,7 +257,7 @@ def _nothing_selected(selection: Selection, file: str, suites: Sequence[Suite]) 
         return wrong(file, f"no target matches {_shown(selection.targets)}", remedy)
     if selection.only is not None:
         gone = f"has none of the cases that failed last time: {_shown(_asked_by_id(selection))}"
-        return wrong(file, gone, "They have other names now, or are gone. Leave out --failed.")
+        return wrong(file, gone, "They were renamed or removed. Leave out --failed.")
     return nothing_matches([*selection.targets, *selection.cases], file)
 
 

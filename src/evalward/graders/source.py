@@ -153,7 +153,8 @@ def _own(root: Path, reference: Reference, found: str) -> Source:
         left -= len(files[path].content)
         if len(files) > MOST_FILES:
             raise ValueError(
-                f"beside the grader {reference.text} lie more than {MOST_FILES} Python files: give it its own folder"
+                f"there are more than {MOST_FILES} Python files next to the grader {reference.text}: give it its own "
+                "folder"
             )
     return Source(reference=reference.text, files=dict(sorted(files.items())))
 
@@ -171,7 +172,7 @@ def _neighbours(root: Path, reference: Reference) -> Iterator[str]:
         return
     for number, entry in enumerate(walk_inside(root, reference.folder, LEFT_OUT)):
         if number > MOST_ENTRIES:
-            raise ValueError(f"beside the grader {reference.text} lie too many files: give it its own folder")
+            raise ValueError(f"there are too many files next to the grader {reference.text}: give it its own folder")
         if entry.is_file and entry.path.endswith(PYTHON):
             yield f"{reference.folder}/{entry.path}"
 

@@ -67,10 +67,10 @@ def test_failures_that_are_not_held_against_the_change__stand_apart() -> None:
 @pytest.mark.parametrize("show", [page, terminal])
 def test_confirm_stage__is_told(show: object) -> None:
     assert callable(show)
-    assert "3 cases that failed were tried again: 6 of 12 retrials passed." in show(CONFIRMED)
-    assert "tried again" not in show(PLANNED)
+    assert "3 cases that failed were retried: 6 of 12 retrials passed." in show(CONFIRMED)
+    assert "retried" not in show(PLANNED)
     nothing = judgement(measured(NOW, {"c1": "EEEE", "c2": "EEEE", "c5": "EEEE"}), BEFORE)
-    assert "no failed case has a valid fresh trial. The planned trials alone decide." in show(nothing)
+    assert "no failed case has a valid retrial. The planned trials alone decide." in show(nothing)
 
 
 @pytest.mark.parametrize("show", [page, terminal])
