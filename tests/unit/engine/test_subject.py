@@ -9,7 +9,7 @@ from evalward.config.load import load_config
 from evalward.decide.changes import subject_changes
 from evalward.engine.plan import Plan, make_plan
 from evalward.engine.selection import Selection
-from evalward.engine.shards import sharded
+from evalward.engine.shards import KnownTimes, sharded
 from evalward.engine.subject import make_subject
 from evalward.records.part import Shard
 from evalward.records.report import PROGRAM_FILES, SOLUTIONS, Subject
@@ -62,7 +62,10 @@ def test_the_solutions_are_those_of_the_suite_whatever_was_chosen(tmp_path: Path
 
 
 def test_shards_of_an_edited_solution_are_of_another_plan(tmp_path: Path) -> None:
-    digests = {sharded(shell_plan(tmp_path, text), Shard(1, 2), {})[1].plan for text in ("echo hello", "printf hello")}
+    digests = {
+        sharded(shell_plan(tmp_path, text), Shard(1, 2), KnownTimes())[1].plan
+        for text in ("echo hello", "printf hello")
+    }
     assert len(digests) == 2
 
 
