@@ -8,7 +8,7 @@ from typing import Protocol
 
 from evalward.engine.keeping import RunRetrials
 from evalward.engine.plan import Plan, PlannedRun
-from evalward.engine.scheduler import Executed, make_subject
+from evalward.engine.scheduler import Executed
 from evalward.records.case import Case
 from evalward.records.patterns import chosen
 from evalward.records.report import Beside, MeasuredBase, Report, Run
@@ -238,14 +238,13 @@ def measured_base(whole: Whole, done: Executed, commit: str | None) -> MeasuredB
 
 def _with_unmeasured(planned: PlannedRun, run: Run | None) -> Run:
     if run is None:
-        subject = make_subject({**planned.suite.subject, **planned.target.subject})
         run = Run(
             suite=planned.suite.spec.name,
             kind=planned.kind.name,
             target=planned.target.id,
             trials=planned.trials,
             random=planned.target.random,
-            subject=subject,
+            subject=planned.subject,
         )
     there = {result.id for result in run.cases}
     left = [

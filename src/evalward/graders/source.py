@@ -21,7 +21,7 @@ FORMS = "package.module:function, folder/script"
 MOST_FILES, MOST_ENTRIES, MOST_BYTES = 500, 20_000, 8 * MIB
 PYTHON = ".py"
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+:[A-Za-z_]\w*", re.ASCII)
-_LEFT_OUT = ("__pycache__", ".git", "node_modules", ".venv")
+LEFT_OUT = ("__pycache__", ".git", "node_modules", ".venv")
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Reference:
         """Whether a file of the repository belongs to it."""
         if path in self.files:
             return True
-        if not path.endswith(PYTHON) or set(PurePosixPath(path).parts) & set(_LEFT_OUT):
+        if not path.endswith(PYTHON) or set(PurePosixPath(path).parts) & set(LEFT_OUT):
             return False
         above = posixpath.dirname(path)
         if self.folder and (above + "/").startswith(self.folder + "/"):
@@ -170,7 +170,7 @@ def _neighbours(root: Path, reference: Reference) -> Iterator[str]:
         )
     if not reference.folder:
         return
-    for number, entry in enumerate(walk_inside(root, reference.folder, _LEFT_OUT)):
+    for number, entry in enumerate(walk_inside(root, reference.folder, LEFT_OUT)):
         if number > MOST_ENTRIES:
             raise ValueError(f"there are too many files next to the grader {reference.text}: give it its own folder")
         if entry.is_file and entry.path.endswith(PYTHON):

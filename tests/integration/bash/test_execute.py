@@ -12,9 +12,10 @@ import pytest
 
 from evalward.config import LoadedConfig
 from evalward.engine.plan import Plan, PlannedRun, make_plan
-from evalward.engine.scheduler import ExecutionSettings, execute, make_subject
+from evalward.engine.scheduler import ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.engine.store import Store
+from evalward.engine.subject import make_subject
 from evalward.records.case import Case
 from evalward.records.problem import InputError
 from evalward.records.report import Run

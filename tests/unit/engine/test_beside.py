@@ -11,8 +11,9 @@ import pytest
 from evalward.decide.confirm import Retrials
 from evalward.engine.beside import NotMeasuredError, Pairs, beside_plan, equally_defined, with_beside
 from evalward.engine.plan import Plan, PlannedRun, make_plan
-from evalward.engine.scheduler import Executed, in_turns, jobs_of, make_subject
+from evalward.engine.scheduler import Executed, in_turns, jobs_of
 from evalward.engine.selection import Selection
+from evalward.engine.subject import make_subject
 from evalward.records.report import Interruption, Report, Run
 from evalward.records.result import Result
 from support.cases import task, write_suite

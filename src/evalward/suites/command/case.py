@@ -165,6 +165,10 @@ class CommandCase(Case):
         commands = self.task.commands
         return [Message(role="assistant", content=[Text(text=fenced(commands[0]))])] if commands else []
 
+    def solution_apart(self) -> list[str]:
+        """Nothing: what is expected is what the case asks."""
+        return []
+
     def written(self) -> dict[str, Any]:
         """The task, without what is at its default."""
         return self.task.model_dump(mode="json", exclude_defaults=True)
