@@ -11,6 +11,9 @@ RAY := $(VENV)/.ray
 CONTAINER_TOOLS ?= $(abspath ../shared/tools/container)
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# Compiled files are kept, in machines that switch that off too: each worker and each command that a test starts would
+# compile everything anew.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: demo test lint unit stress docs container-test agents-test ray-test browser-test screenshots fuzz bench schemas clean
 

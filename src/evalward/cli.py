@@ -35,6 +35,8 @@ from evalward.commands.shard_arguments import (
 from evalward.commands.shared_arguments import (
     VERBOSE,
     VERBOSE_CHECK,
+    add_batch,
+    add_changed_since,
     add_config,
     add_folder,
     add_judging,
@@ -121,19 +123,14 @@ def _selection_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", action="store_true", help="keep the finished trials in DIR, do what is missing")
 
 
-def _batch_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--batch", action="store_true", help="send requests in batches, at half price; takes up to 24 h"
-    )
-
-
 def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = _command(commands, "run", "run suites, write report.json and report.md", _run)
     parser.set_defaults(keys=True)
     _selection_options(parser)
     add_plan_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
-    _batch_option(parser)
+    add_batch(parser)
+    add_changed_since(parser)
     add_shard_option(parser)
     add_on_options(parser)
     parser.add_argument("--record", type=Path, metavar="DIR", help="also keep a recording to commit, without secrets")
@@ -148,11 +145,12 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
     _selection_options(parser)
     add_plan_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
-    _batch_option(parser)
+    add_batch(parser)
+    add_changed_since(parser)
     add_parts_option(parser)
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
     parser.add_argument(
-        "--base", metavar="COMMIT", help="measured beside the files here where that is needed; default: the baseline's"
+        "--base", metavar="COMMIT", help="measured alongside the files here if needed; default: the baseline's"
     )
     add_judging(parser)
     how_much = parser.add_mutually_exclusive_group()
@@ -210,6 +208,7 @@ def _run(world: World, args: argparse.Namespace) -> int:
         plan=plan_format(args),
         on_ray=args.on is not None,
         bundles=args.shards,
+        changed_since=args.changed_since,
     )
     return run(world, options)
 
@@ -233,6 +232,7 @@ def _check(world: World, args: argparse.Namespace) -> int:
         parts=tuple(args.parts or ()),
         plan=plan_format(args),
         verbose=args.verbose,
+        changed_since=args.changed_since,
     )
     return check(world, options)
 

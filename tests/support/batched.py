@@ -39,15 +39,20 @@ def answering(*texts: str) -> Script:
 
 @dataclass
 class BatchTime:
-    """A clock that moves when somebody sleeps. Sleeping until all is quiet lasts until `quiet` is set."""
+    """A clock that moves when somebody sleeps. Sleeping until all is quiet lasts until `quiet` is set; while it is
+    `stopped`, every sleep lasts for ever.
+    """
 
     now: float = 0.0
     slept: list[float] = field(default_factory=list)
     quiet: asyncio.Event = field(default_factory=asyncio.Event)
+    stopped: bool = False
 
     async def sleep(self, seconds: float) -> None:
         if seconds == QUIET_S and not self.quiet.is_set():
             await self.quiet.wait()
+        if self.stopped:
+            await asyncio.Event().wait()
         self.slept.append(seconds)
         self.now += seconds
 

@@ -19,7 +19,7 @@ class CheckOptions:
     shards that have measured the plan. `plan`: run nothing, and show in this format what would be run. `batch`: send
     requests in batches.
     `versioned`: the files belong to the repository around them, which is asked for commits. `verbose`: print the
-    tables of runs that are fine, too.
+    tables of runs that are fine, too. `changed_since`: what nothing has touched since this commit isn't measured.
     """
 
     config: Path
@@ -36,6 +36,7 @@ class CheckOptions:
     batch: bool = False
     versioned: bool = True
     verbose: bool = False
+    changed_since: str | None = None
 
 
 @dataclass(frozen=True)

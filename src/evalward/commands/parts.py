@@ -6,7 +6,6 @@ import errno
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from math import fsum
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +20,8 @@ from evalward.engine.store import artifacts_path, trial_path
 from evalward.git import GitTree
 from evalward.keeper.outputs import OutputFolder
 from evalward.keeper.session import RunnerSession
-from evalward.records.baseline import Baseline, BaselineCase
+from evalward.records.baseline import Baseline
+from evalward.records.history import HistoryEntry
 from evalward.records.part import Shard
 from evalward.records.policy import Policy
 from evalward.records.problem import wrong
@@ -37,25 +37,31 @@ _SAME = "Check out the measured commit and judge there."
 
 
 class ShardBasis(NamedTuple):
-    """A shard of what is measured, and the baseline and policy that all shards know. `attempt` is that of its job."""
+    """A shard of what is measured, and the baseline, policy and history that all shards know, from the commit that
+    judges. `attempt` is that of its job.
+    """
 
     shard: Shard
     baseline: Baseline | None
     policy: Policy
     attempt: int
+    history: Sequence[HistoryEntry] = ()
 
 
 def ordered(loaded: LoadedConfig, order: m.MeasureOrder, share: ShardBasis) -> tuple[LoadedConfig, m.MeasureOrder]:
     """The configuration with a shard's part of the budgets and of the requests at once, and the order to run the shard.
 
-    The cases are shared out by how long the baseline's trials took.
+    The cases are shared out by how long the baseline's trials took, or those of the history.
     """
+    from evalward.commands.shard_times import durations_of, usual_times  # noqa: PLC0415 - few runs are shards
+
     number, total = share.shard
     config = config_of_shard(loaded.config, total, confirms=may_confirm(share.policy, share.baseline))
     part = m.ShardOrder(
         index=number,
         total=total,
         durations=durations_of(share.baseline),
+        usual=usual_times(share.history),
         left=list(share.policy.with_base),
         attempt=share.attempt,
     )
@@ -66,21 +72,6 @@ def attempt_of(world: World) -> int:
     """How often GitHub has run this job for the same event; 1 elsewhere."""
     text = world.env.get("GITHUB_RUN_ATTEMPT", "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < _DIGITS else 1
-
-
-def durations_of(baseline: Baseline | None) -> dict[str, dict[str, dict[str, float]]]:
-    """Milliseconds that a trial of each case took, by suite and target; of cases where that is known."""
-    found: dict[str, dict[str, dict[str, float]]] = {}
-    for run in baseline.runs if baseline else ():
-        times = {case.id: time for case in run.cases if (time := _duration(case)) is not None}
-        if times:
-            found.setdefault(run.suite, {})[run.target] = times
-    return found
-
-
-def _duration(case: BaselineCase) -> float | None:
-    times = [trial.duration_ms for trial in case.trials if trial.status.valid]
-    return fsum(times) / len(times) if any(times) else None
 
 
 def here(world: World) -> GitTree:

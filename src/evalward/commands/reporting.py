@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from evalward.commands.base_files import base_of_pull, guidance_wanted
+from evalward.commands.ci_history import read_base_history
 from evalward.commands.given import given_report, of_commit
 from evalward.commands.measuring import chosen_of, measured, report_bytes
 from evalward.commands.parts import ShardBasis, folders_in, keep_trials, ordered, read_parts, refuse_others
 from evalward.commands.pipeline import Criteria
 from evalward.commands.planning import PlanBasis, announcing
+from evalward.commands.shard_times import committed_history
 from evalward.commands.surfaces import Surfaces
 from evalward.config import LoadedConfig
 from evalward.decide.unchanged import RunName, StandingLimit, unchanged_runs
 from evalward.edge import harmless
 from evalward.engine.selection import Selection
-from evalward.git import GitTree
+from evalward.git import MAX_FILE_BYTES, GitTree
 from evalward.github.event import EventPlan
 from evalward.github.sides import BaseAndHead
 from evalward.github.unchanged import change_at_hand, max_age_days, may_stand
@@ -27,6 +29,7 @@ from evalward.keeper.outputs import OutputFolder
 from evalward.keeper.services import Services
 from evalward.keeper.session import RunnerSession
 from evalward.records.base import why_of
+from evalward.records.history import HistoryEntry
 from evalward.records.outline import PlanOutline
 from evalward.records.problem import InputError
 from evalward.records.report import Report, digest_of
@@ -140,6 +143,21 @@ def _unchanged(work: ReportingJob, outline: PlanOutline) -> Mapping[RunName, Unc
         return {}
 
 
+def _history(work: ReportingJob) -> Sequence[HistoryEntry]:
+    """What the commit that judges has measured before, as far as it is a file of it. Raises `GitHubError`."""
+    place, sha, settings = work.sides.judging.history, work.sides.base.sha, work.surfaces.settings
+    if place is None or place.folder is None:
+        return []
+    if sha is None:
+        read = work.head.read
+        return committed_history(work.surfaces.world, place, lambda name: read(name, limit=MAX_FILE_BYTES))
+    try:
+        return read_base_history(settings, work.tree, sha, place.folder).entries
+    except InputError as error:  # in every shard alike
+        work.surfaces.warn(f"The history was not read: {error}")
+        return []
+
+
 def _in_parts(work: ReportingJob, order: MeasureOrder) -> tuple[LoadedConfig, MeasureOrder]:
     """The configuration and the order, where this job is one shard or judges all: what it may use, what is known.
 
@@ -147,9 +165,8 @@ def _in_parts(work: ReportingJob, order: MeasureOrder) -> tuple[LoadedConfig, Me
     """
     settings, sides = work.surfaces.settings, work.sides
     if settings.shard is not None:
-        share = ShardBasis(
-            settings.shard, sides.judging.baseline, sides.judging.policy, work.surfaces.runner.run_attempt
-        )
+        judging, attempt = sides.judging, work.surfaces.runner.run_attempt
+        share = ShardBasis(settings.shard, judging.baseline, judging.policy, attempt, _history(work))
         return ordered(work.loaded, order.model_copy(update={"guidance": None}), share)
     if settings.parts is None:
         return work.loaded, order

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from evalward.config.targets import predecessor_of
-from evalward.engine.control import Control, Spending, ends_on_signals
+from evalward.engine.control import ENDS, Control, Spending, ends_on_signals
 from evalward.engine.keeping import OutputStore
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.store import TrialKey, artifacts_path
@@ -159,7 +159,7 @@ def _asked(run: PlannedRun) -> list[Evaluated]:
 
 async def _execute_runs(planned: Sequence[PlannedRun], state: _State) -> list[Run]:
     """All of them; a trial begins when its turn has come and there is room."""
-    subjects = [make_subject({**run.suite.subject, **run.target.subject}) for run in planned]
+    subjects = [run.subject for run in planned]
     jobs = [jobs_of(run, subject) for run, subject in zip(planned, subjects, strict=True)]
     tasks = {id(job): asyncio.ensure_future(_run_job(job, state)) for job in in_turns(jobs)}
     await asyncio.gather(*tasks.values())
@@ -214,11 +214,6 @@ def _run_record(
         not_measured=not_measured,
         cases=list(results),
     )
-
-
-def make_subject(parts: Mapping[str, str]) -> Subject:
-    """The parts, and the hash over them."""
-    return Subject.model_validate({"hash": digest(dict(parts)), **parts})
 
 
 async def _run_job(job: TrialJob, state: _State) -> Result:
@@ -331,17 +326,14 @@ async def _tried(job: TrialJob) -> TrialOutcome:
 
 def _broken(job: TrialJob, broken: TrialBrokenError, state: _State) -> TrialOutcome:
     target = job.run.target.id
-    if broken.reason in _ENDS:  # nobody's failure: it was refused what it would have needed to go on
-        state.control.stop(broken.message, _ENDS[broken.reason])
+    if broken.reason in ENDS:  # nobody's failure: it was refused what it would have needed to go on
+        state.control.stop(broken.message, ENDS[broken.reason])
         return _empty_outcome(job, Status.SKIPPED, NOT_RUN, trace=broken.trace)
     if broken.stops_run and target in state.dead and not broken.trace.turns:
         return _empty_outcome(job, Status.SKIPPED, NOT_RUN)  # one message instead of one per trial
     if broken.stops_run:
         state.dead.setdefault(target, f"{target}: {broken.message}")
     return _empty_outcome(job, Status.ERROR, broken.reason, broken.message, broken.trace, begun=broken.begun)
-
-
-_ENDS: Mapping[str, Interruption] = {Cause.BUDGET: "budget", Cause.BATCH: "batch"}
 
 
 def _empty_outcome(

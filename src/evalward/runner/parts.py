@@ -8,8 +8,7 @@ from dataclasses import replace
 from evalward.engine.beside import key_of
 from evalward.engine.parts import remeasured
 from evalward.engine.plan import Plan, PlannedRun
-from evalward.engine.scheduler import make_subject
-from evalward.engine.shards import sharded
+from evalward.engine.shards import KnownTimes, sharded
 from evalward.records.part import Part, Shard
 from evalward.records.problem import InputError, wrong
 from evalward.records.report import Report, Run
@@ -23,8 +22,9 @@ SAME = "Measure and judge the same commit, with the same --suite, --target, --ca
 
 def shard_of(plan: Plan, order: m.ShardOrder) -> tuple[Plan, Part]:
     """The shard's part of the plan, and what its report says of that."""
-    durations = {(suite, target): cases for suite, runs in order.durations.items() for target, cases in runs.items()}
-    shared, part = sharded(plan, Shard(order.index, order.total), durations, order.left)
+    cases = {(suite, target): known for suite, runs in order.durations.items() for target, known in runs.items()}
+    usual = {(suite, target): time for suite, runs in order.usual.items() for target, time in runs.items()}
+    shared, part = sharded(plan, Shard(order.index, order.total), KnownTimes(cases, usual), order.left)
     return shared, part.model_copy(update={"attempt": order.attempt})
 
 
@@ -56,7 +56,7 @@ def _checked(planned: PlannedRun, run: Run) -> Run:
     name = run.name
     if planned.not_measured is not None or run.not_measured is not None:
         return run
-    if make_subject({**planned.suite.subject, **planned.target.subject}).hash != run.subject.hash:
+    if planned.subject.hash != run.subject.hash:
         raise _another(name, "its prompt, tool, model or version is another")
     found: Mapping[str, Sequence[Result]] = by_case(run.cases)
     for case in planned.cases:
@@ -64,7 +64,7 @@ def _checked(planned: PlannedRun, run: Run) -> Run:
         if [one.trial for one in results] != list(planned.numbers_of(case)):
             raise _another(name, f"of the case {case.id} there are {len(results)} trials and not {planned.trials}")
         if any(one.definition != case.definition for one in results):
-            raise _another(name, f"the case {case.id} asks something else")
+            raise _another(name, f"the case {case.id} has a different definition")
     if len(found) > len(planned.cases):
         raise _another(name, f"there are {len(found)} cases and not {len(planned.cases)}")
     whole = planned.whole if planned.whole > len(planned.cases) else None

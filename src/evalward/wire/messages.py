@@ -118,13 +118,14 @@ class BaseSide(Record):
 class ShardOrder(Record):
     """Run one shard of the plan: number `index`, from 1, of `total`.
 
-    `durations`: milliseconds that a trial of a case took, by suite, target and id. `left` are suites that no shard
-    measures. `attempt` counts the runs of the shard's job.
+    `durations`: milliseconds that a trial of a case took, by suite, target and id; `usual`: that a trial of any case
+    takes, by suite and target. `left` are suites that no shard measures. `attempt` counts the runs of the shard's job.
     """
 
     index: Count
     total: Count
     durations: dict[str, dict[str, dict[str, float]]] = {}
+    usual: dict[str, dict[str, float]] = {}
     left: list[str] = []
     attempt: Count = 1
 

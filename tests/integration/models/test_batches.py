@@ -64,7 +64,7 @@ async def test_a_killed_run_that_is_resumed_buys_nothing_twice(provider: str, tm
     with batch_server(answering(*TEXTS, "four"), looks=2) as server:
         async with batched(server, tmp_path, provider) as asked:
             waiting = [asyncio.ensure_future(asked.ask(text)) for text in TEXTS]
-            asked.time.sleep = lambda _: asyncio.Event().wait()  # type: ignore[assignment, method-assign]
+            asked.time.stopped = True
             await asyncio.sleep(0)
             asked.keeper.all_wait()
             while not list(tmp_path.glob("batches/*.json")):

@@ -13,7 +13,6 @@ from evalward.decide.unchanged import (
     ALWAYS_RELATED,
     UNRELATED,
     ChangeAtHand,
-    MeasuredBecause,
     StandingLimit,
     SuiteTerms,
     unchanged_runs,
@@ -26,7 +25,7 @@ from evalward.records.patterns import matches_any
 from evalward.records.policy import Policy
 from evalward.records.report import Partial, Report, Run, Subject, Tool
 from evalward.records.result import Status
-from evalward.records.unchanged import UNCHANGED, Unchanged
+from evalward.records.unchanged import UNCHANGED, MeasuredBecause, Unchanged
 from evalward.records.verdict import Outcome
 from evalward.render.junit import junit
 
@@ -166,6 +165,12 @@ def test_what_is_not_known__or_wanted_always__is_measured(change: ChangeAtHand, 
     found = because(change)
     assert found is not None
     assert found.code == code
+
+
+def test_no_change_at_all__is_measured_only_where_it_asks_for_that() -> None:
+    nothing = ChangeAtHand(files=[], empty_repeats=False, suites={"shell": TERMS})
+    assert because(nothing) is None
+    assert because(nothing, run=PLANNED.model_copy(update={"subject": "sha256:other"})) == MeasuredBecause("subject")
 
 
 def test_a_change_of_the_policy_alone__is_judged_by_the_standing_trials() -> None:

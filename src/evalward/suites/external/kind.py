@@ -36,7 +36,7 @@ from evalward.suites.gathering import (
 from evalward.suites.pooling import SCORED_IDS
 
 IN_FOLDER = "{dir}/"
-NO_RERUN = "the suite has no `rerun`, by which the harness tries failed cases again before a drop is believed"
+NO_RERUN = "the suite has no `rerun`, so the harness can't retry failed cases before a drop is reported"
 
 
 @dataclass(frozen=True)
