@@ -99,7 +99,7 @@ def run_plan(
     guidance, base = beyond.guidance, beyond.base
     records.ready()
     stage = _stage(loaded, records, outside, resume=resume, confirms=beyond.confirms)
-    by = RunnersGatherer(records, records, outside.say)
+    by = RunnersGatherer(records, records, outside.say, outside.now)
     # first: mistakes in files before money is spent
     gathered = gather_all(loaded, plan, by, beyond.not_measured, beyond.withheld)
     report = with_gathered(_planned(stage, loaded, plan, beyond), gathered, loaded)
