@@ -78,7 +78,7 @@ def test_failures_that_dont_repeat__pass(repo: Repo) -> None:
     ]
     comment = repo.path("comment.md").read_text("utf-8")
     assert "2 cases that failed were retried: 6 of 6 retrials passed." in comment
-    assert "Failed, but not held against this change: 2" in comment
+    assert "Flaky failures: 2" in comment
     assert repo.report()["runs"][0]["metrics"]["pass_rate"]["value"] == pytest.approx(4 / 6)  # of the planned trials
     assert len(repo.asked()) == 2 * (6 + 6)
 
