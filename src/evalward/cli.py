@@ -147,7 +147,7 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
     add_parts_option(parser)
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
     parser.add_argument(
-        "--base", metavar="COMMIT", help="measured beside the files here where that is needed; default: the baseline's"
+        "--base", metavar="COMMIT", help="measured alongside the files here if needed; default: the baseline's"
     )
     add_judging(parser)
     how_much = parser.add_mutually_exclusive_group()

@@ -111,7 +111,7 @@ class Folder:
         with os.fdopen(handle, "rb") as file:
             found = os.fstat(handle)
             if not stat.S_ISREG(found.st_mode):
-                raise OSError(f"{name} is no regular file")
+                raise OSError(f"{name} is not a regular file")
             data = file.read(min(found.st_size, most) + 1)  # no buffer of the most that a file may hold
             if len(data) > found.st_size:  # it grew
                 data += file.read(most + 1 - len(data))
@@ -258,7 +258,7 @@ def write_file(path: Path, data: bytes) -> None:
 def _parts(name: str) -> list[str]:
     parts = name.split("/")
     if any(part in {"", ".", ".."} for part in parts):
-        raise ValueError(f"{name!r} is no path below a folder")
+        raise ValueError(f"{name!r} is not a path below a folder")
     return parts
 
 

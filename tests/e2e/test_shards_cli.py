@@ -79,7 +79,7 @@ def test_the_confirm_stage__is_the_merging_jobs(repo: Repo) -> None:
         shard(repo, number)
     checked = repo.run("check", "--parts", *ALL)
     assert checked.code == 0, checked.err
-    assert "fresh trials of 1 case that failed" in checked.err
+    assert "retrials of 1 case that failed" in checked.err
     live = next(run for run in repo.report()["runs"] if run["target"] == CLAUDE)
     assert {(trial["id"], trial["status"]) for trial in live["confirmation"]} == {("three", "passed")}
 

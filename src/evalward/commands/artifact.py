@@ -174,7 +174,7 @@ def _bounded_run(run: Run) -> None:
     planned = {(result.id, result.definition) for result in run.cases}
     fresh = [*run.confirmation, *both_sides.head, *both_sides.base]
     if any((result.id, result.definition) not in planned or result.trial <= run.trials for result in fresh):
-        raise _refused(f"{run.name[:MAX_NAME]}: has a fresh trial of something that it did not try before")
+        raise _refused(f"{run.name[:MAX_NAME]}: has a retrial of a case without a planned trial")
     for result in (*run.cases, *fresh):
         if max(len(result.id), len(result.category)) > MAX_NAME or len(result.checks) > MAX_CHECKS:
             raise _refused(f"{run.name[:MAX_NAME]}: a result is too large")

@@ -80,7 +80,7 @@ class Criteria:
         return Compared(aligned, compare(aligned, kinds, self.policy.with_base, past), gather(aligned, kinds))
 
     def retries(self, report: Report) -> list[Retrials]:
-        """What is tried again before a drop is believed: of the head alone, and after that, where a doubt is left, of
+        """What is tried again before a drop is reported: of the head alone, and after that, where a doubt is left, of
         both sides.
         """
         compared, defaults = self.compared(report), default_rules(report)

@@ -48,7 +48,7 @@ def refuse_with_on(args: argparse.Namespace) -> None:
         name for name in ("shard", "resume", "failed", "changed_since") if args.on is not None and getattr(args, name)
     ]
     if given:
-        remedy = "Leave it out: a cluster runs the whole plan anew."
+        remedy = "Leave it out: a cluster always runs the whole plan."
         raise wrong(f"--{given[0].replace('_', '-')}", "can't be used with --on ray", remedy)
 
 

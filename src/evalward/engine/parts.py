@@ -17,7 +17,7 @@ from evalward.render.numbers import plural
 from evalward.suites.across import diagnose
 from evalward.suites.base import kind_named
 
-RUN_AGAIN = "Run these shards again, and judge all parts then; the parts that are whole stay as they are."
+RUN_AGAIN = "Run these shards again, then judge all parts; complete parts stay as they are."
 _MOST_NAMED = 20
 
 
@@ -33,7 +33,7 @@ class NamedPart(NamedTuple):
         if self.report.part is None:
             raise wrong(
                 self.folder,
-                "its report is that of a whole run, and no shard of one",
+                "its report is of a whole run, not of a shard",
                 "Judge it by itself with `evalward compare`; parts are made by `evalward run --shard I/N`.",
             )
         return self.report.part
@@ -82,7 +82,7 @@ def _refuse_strangers(given: Sequence[NamedPart]) -> None:
             if mine != theirs:
                 raise wrong(
                     other.folder,
-                    f"it is no part of the run that {first.folder} is a part of: {what} {theirs}, and not {mine}",
+                    f"it is not a part of the run that {first.folder} is a part of: {what} {theirs}, and not {mine}",
                     "Judge the parts of one run together, all of one commit.",
                 )
 

@@ -8,10 +8,11 @@ from typing import Protocol, cast
 
 from evalward.config import LoadedConfig, Suite
 from evalward.engine.selection import Selection
+from evalward.engine.subject import subject_of
 from evalward.records.case import Case
 from evalward.records.patterns import chosen
 from evalward.records.problem import InputError, Place, Problem, wrong
-from evalward.records.report import Partial
+from evalward.records.report import Partial, Subject
 from evalward.records.target_id import target_id
 from evalward.records.unchanged import UNCHANGED
 from evalward.suites.base import Kind, Prepared, kind_named
@@ -41,6 +42,11 @@ class PlannedRun:
     numbers: Mapping[str, Sequence[int]] | None = None
     whole: int = 0
     of_base: bool = False
+
+    @property
+    def subject(self) -> Subject:
+        """What identifies who is evaluated, and what with."""
+        return subject_of(self.suite, self.target)
 
     def numbers_of(self, case: Case) -> Sequence[int]:
         """The numbers of a case's trials."""
@@ -251,7 +257,7 @@ def _nothing_selected(selection: Selection, file: str, suites: Sequence[Suite]) 
         return wrong(file, f"no target matches {_shown(selection.targets)}", remedy)
     if selection.only is not None:
         gone = f"has none of the cases that failed last time: {_shown(_asked_by_id(selection))}"
-        return wrong(file, gone, "They have other names now, or are gone. Leave out --failed.")
+        return wrong(file, gone, "They were renamed or removed. Leave out --failed.")
     return nothing_matches([*selection.targets, *selection.cases], file)
 
 

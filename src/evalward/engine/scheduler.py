@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -13,7 +13,7 @@ from evalward.engine.control import Control, Spending, ends_on_signals
 from evalward.engine.keeping import OutputStore
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.store import TrialKey, artifacts_path
-from evalward.records.base import clean_text, digest, why_of
+from evalward.records.base import clean_text, why_of
 from evalward.records.budget import Budget
 from evalward.records.case import Case
 from evalward.records.report import Interruption, Run, Subject
@@ -150,7 +150,7 @@ def _asked(run: PlannedRun) -> list[Evaluated]:
 
 async def _execute_runs(planned: Sequence[PlannedRun], state: _State) -> list[Run]:
     """All of them; a trial begins when its turn has come and there is room."""
-    subjects = [make_subject({**run.suite.subject, **run.target.subject}) for run in planned]
+    subjects = [run.subject for run in planned]
     jobs = [jobs_of(run, subject) for run, subject in zip(planned, subjects, strict=True)]
     tasks = {id(job): asyncio.ensure_future(_run_job(job, state)) for job in in_turns(jobs)}
     await asyncio.gather(*tasks.values())
@@ -205,11 +205,6 @@ def _run_record(
         not_measured=not_measured,
         cases=list(results),
     )
-
-
-def make_subject(parts: Mapping[str, str]) -> Subject:
-    """The parts, and the hash over them."""
-    return Subject.model_validate({"hash": digest(dict(parts)), **parts})
 
 
 async def _run_job(job: TrialJob, state: _State) -> Result:

@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 from evalward.config import Config
 from evalward.engine.plan import Plan, PlannedRun
-from evalward.engine.scheduler import make_subject
 from evalward.records.base import digest
 from evalward.records.budget import Budget
 from evalward.records.case import Case
@@ -111,8 +110,7 @@ def _order(suite: str, target: str, case: Case) -> str:
 
 
 def _identity(run: PlannedRun) -> list[str | int | None]:
-    subject = make_subject({**run.suite.subject, **run.target.subject})
-    return [run.suite.spec.name, run.target.id, subject.hash, run.trials, run.not_measured]
+    return [run.suite.spec.name, run.target.id, run.subject.hash, run.trials, run.not_measured]
 
 
 def _part_of(run: PlannedRun, cases: Sequence[Case]) -> PlannedRun:

@@ -38,7 +38,7 @@ CATEGORY = "general"
 REMEDY = "Give the results.jsonl of llm-tool-test."
 DRY_RUN = "Dry run"
 NOT_TAKEN = "llm-tool-test computes another value, and its files have nothing to compute this one from"
-NOT_TOLD = "llm-tool-test's results don't tell it"
+NOT_TOLD = "not in llm-tool-test's results"
 _REASONS = {
     "first_try_success_rate": NOT_TAKEN,
     "retries_after_failure": NOT_TOLD,

@@ -80,7 +80,10 @@ class ModelKeeper:
             raise target_error(Fault(Cause.KEY, f"{settings.key_env} is not set"), settings, key, target)
         if not key.usable:
             raise target_error(
-                Fault(Cause.KEY, f"{settings.key_env} holds characters that no key has"), settings, key, target
+                Fault(Cause.KEY, f"{settings.key_env} has characters that are not allowed in a key"),
+                settings,
+                key,
+                target,
             )
         proxy = self._proxies.setdefault(provider, Proxy(self._limiters.of(provider, settings.concurrency)))
         await proxy.start()

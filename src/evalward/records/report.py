@@ -49,6 +49,12 @@ class Provenance(Record):
 
 HARNESS = "harness"
 """The part of a subject that names another harness, where one made the trials."""
+PROGRAM_FILES = "program_files"
+"""The part of a subject for the repository's files that a target's command names."""
+SOLUTIONS = "solutions"
+"""The part of a subject for the reference solutions that the target `oracle` gives."""
+UNRECORDED = frozenset({PROGRAM_FILES, SOLUTIONS})
+"""Parts that subjects in older baselines lack: of a side without one it isn't known what there was."""
 
 
 class Subject(Record):

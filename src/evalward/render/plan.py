@@ -241,7 +241,7 @@ def _added(plan: CostPlan) -> Iterator[str]:
             usual = f"; {plan.confirm.usual:.1f} on average while the cases pass as often as in the baseline"
         yield f"Failed cases are tried again: at most {_extra(plan.confirm)}{usual}."
     if plan.beside is not None:
-        yield f"A doubt that is left is settled on both sides: at most {_extra(plan.beside)} more."
+        yield f"If doubt remains, both sides are measured: at most {_extra(plan.beside)} more."
 
 
 def _extra(extra: ExtraTrials) -> str:

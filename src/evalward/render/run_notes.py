@@ -46,7 +46,7 @@ def run_notes(run: RunComparison, comparison: Comparison, *, prompt_said: bool =
     if run.errors:
         notes.append(
             f"{run.errors:,} of {plural(run.planned, 'trial')} ended in an error of the provider or the harness; "
-            + (_own_note(run, "errors") or "errors count neither as passed nor as failed.")
+            + (_own_note(run, "errors") or "errors don't count as passed or failed.")
         )
     if run.random and run.baseline_trials is not None and run.baseline_trials != run.trials:
         notes.append(f"Trials per case: {run.baseline_trials} in the baseline, {run.trials} now.")
@@ -59,7 +59,7 @@ def run_notes(run: RunComparison, comparison: Comparison, *, prompt_said: bool =
 def _unmeasured(run: RunComparison) -> list[str]:
     """What is said of a run of which nothing was measured."""
     if run.not_measured is not None:
-        return [f"Not measured: {run.not_measured}", "It counts neither as passed nor as failed."]
+        return [f"Not measured: {run.not_measured}", "It doesn't count as passed or failed."]
     if run.unchanged is not None:
         return [_unchanged(run.unchanged)]
     return ["The baseline has this run; this pull request does not."] if run.missing else []
@@ -69,8 +69,8 @@ def _unchanged(found: Unchanged) -> str:
     commit = f" ({quoted(short_hash(found.commit))})" if found.commit else ""
     cases = plural(found.cases, "case")
     return (
-        f"Unchanged since the baseline of {found.day}{commit}: not measured, $0. Its trials of {cases} stand; "
-        "floors and ceilings are judged on them."
+        f"Unchanged since the baseline of {found.day}{commit}: not measured, $0. Its trials of {cases} still count; "
+        "floors and ceilings are checked on them."
     )
 
 
@@ -97,7 +97,7 @@ def _confirm_notes(run: RunComparison) -> list[str]:
         return [f"The retrials don't count: {confirmation.unusable}.{rest}", *notes]
     cases = plural(len(confirmation.cases), "case that failed was", "cases that failed were")
     tries = plural(confirmation.trials, "retrial", "retrials")
-    return [f"{cases} tried again: {confirmation.passed} of {tries} passed.", *notes]
+    return [f"{cases} retried: {confirmation.passed} of {tries} passed.", *notes]
 
 
 def _both_sides(sides: SideBySide) -> str:

@@ -99,7 +99,7 @@ def run_plan(
     guidance, base = beyond.guidance, beyond.base
     records.ready()
     stage = _stage(loaded, records, outside, resume=resume, confirms=beyond.confirms)
-    by = RunnersGatherer(records, records, outside.say)
+    by = RunnersGatherer(records, records, outside.say, outside.now)
     # first: mistakes in files before money is spent
     gathered = gather_all(loaded, plan, by, beyond.not_measured, beyond.withheld)
     report = with_gathered(_planned(stage, loaded, plan, beyond), gathered, loaded)
@@ -193,7 +193,7 @@ class _MeasuringStage:
         if on_base:
             trials, sha = plural(sum(run.size for run in on_base), "trial"), (base.commit or "")[:7]
             names = ", ".join(dict.fromkeys(run.suite.spec.name for run in on_base))
-            self.outside.say(f"Both sides of {names}: {trials} of the base commit {sha} beside this one.")
+            self.outside.say(f"Both sides of {names}: {trials} of the base commit {sha} alongside this one.")
         done = self.run(whole.plan)
         heads = [run for planned, run in zip(whole.plan.runs, done.runs, strict=True) if not planned.of_base]
         texts = planned_texts([*plan.runs, *whole.known.values()])
@@ -211,7 +211,7 @@ class _MeasuringStage:
             return with_beside(report, pairs, Executed([]), base.commit)
         cases, trials = plural(pairs.cases, "case"), plural(pairs.trials, "trial")
         sha = (base.commit or "")[:7]
-        self.outside.say(f"In doubt: {cases}, {trials} on each side, the base commit {sha} beside this one.")
+        self.outside.say(f"In doubt: {cases}, {trials} on each side, the base commit {sha} alongside this one.")
         return with_beside(report, pairs, self.run(pairs.plan), base.commit)
 
     def run_guidance(self, plan: Plan, name: str) -> Executed:
@@ -228,7 +228,7 @@ def _announced(retries: Sequence[RunRetrials]) -> str:
     cases = sum(len(retry.trials) for retry in retries)
     trials = sum(sum(retry.trials.values()) for retry in retries)
     failed = "1 case that failed" if cases == 1 else f"{cases} cases that failed"
-    return f"Confirming: {trials} fresh trials of {failed}, before a drop is believed."
+    return f"Confirming: {trials} retrials of {failed}, before a drop is reported."
 
 
 def _report(loaded: LoadedConfig, plan: Plan, done: Executed, outside: Outside, texts: Mapping[str, str]) -> Report:

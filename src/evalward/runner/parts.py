@@ -8,7 +8,6 @@ from dataclasses import replace
 from evalward.engine.beside import key_of
 from evalward.engine.parts import remeasured
 from evalward.engine.plan import Plan, PlannedRun
-from evalward.engine.scheduler import make_subject
 from evalward.engine.shards import KnownTimes, sharded
 from evalward.records.part import Part, Shard
 from evalward.records.problem import InputError, wrong
@@ -57,7 +56,7 @@ def _checked(planned: PlannedRun, run: Run) -> Run:
     name = run.name
     if planned.not_measured is not None or run.not_measured is not None:
         return run
-    if make_subject({**planned.suite.subject, **planned.target.subject}).hash != run.subject.hash:
+    if planned.subject.hash != run.subject.hash:
         raise _another(name, "its prompt, tool, model or version is another")
     found: Mapping[str, Sequence[Result]] = by_case(run.cases)
     for case in planned.cases:
@@ -65,7 +64,7 @@ def _checked(planned: PlannedRun, run: Run) -> Run:
         if [one.trial for one in results] != list(planned.numbers_of(case)):
             raise _another(name, f"of the case {case.id} there are {len(results)} trials and not {planned.trials}")
         if any(one.definition != case.definition for one in results):
-            raise _another(name, f"the case {case.id} asks something else")
+            raise _another(name, f"the case {case.id} has a different definition")
     if len(found) > len(planned.cases):
         raise _another(name, f"there are {len(found)} cases and not {len(planned.cases)}")
     whole = planned.whole if planned.whole > len(planned.cases) else None

@@ -190,7 +190,7 @@ def _writable(message: Message) -> Message:
 
 
 def _writable_block(block: Block) -> Block:
-    """The block with lone surrogates replaced, and without arguments that are nested beyond reason."""
+    """The block with lone surrogates replaced, and without arguments that are nested too deeply."""
     if isinstance(block, ToolUse) and _deeper(block.input, MAX_NESTING):
         block = block.model_copy(update={"input": None})
     text = json.dumps(block.model_dump(), ensure_ascii=False)

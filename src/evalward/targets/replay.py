@@ -82,7 +82,9 @@ class Replay(Free):
             raise TrialSkippedError("not_recorded", f"the recording {self.name} has no trial {trial} of this case")
         same = next((one for one in recorded if one.result.definition == case.definition), None)
         if same is not None and not same.result.valid:
-            raise TrialSkippedError("not_recorded", f"trial {trial} of this case broke when {self.name} was recorded")
+            raise TrialSkippedError(
+                "not_recorded", f"trial {trial} of this case ended in an error when {self.name} was recorded"
+            )
         if same is None:
             raise TrialSkippedError(
                 "definition_differs", f"the case has changed since {self.name} was recorded: record it again"
@@ -183,7 +185,7 @@ def _parse_trial(place: str, line: int, text: bytes) -> Trial:
     try:
         data = read_json(text)
         if not isinstance(data, dict) or data.get("schema") != TRIAL_SCHEMA:
-            raise wrong(place, f"this is no trial: its schema isn't {TRIAL_SCHEMA}", "Record it again.", line=line)
+            raise wrong(place, f"this is not a trial: its schema isn't {TRIAL_SCHEMA}", "Record it again.", line=line)
         return Trial.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]

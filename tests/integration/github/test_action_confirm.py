@@ -79,7 +79,7 @@ def test_head_that_switches_it_off__changes_nothing(tmp_path: Path, server: Mode
     assert code == 0, log
     assert "Plan: trials 6, requests 12, tokens " in log
     assert "Failed cases are tried again: at most 6 trials" in log  # by the base's policy
-    assert "2 cases that failed were tried again: 6 of 6 retrials passed" in comment
+    assert "2 cases that failed were retried: 6 of 6 retrials passed" in comment
     assert "### ✅ Evalward: passed" in comment
     assert "edits its policy" in comment
 

@@ -186,9 +186,12 @@ def test_the_bases_history_says_how_long_trials_take__whatever_the_head_makes_of
         ({"shard_index": "4", "shard_total": "4"}, "input shard-index: is 4, and there are 4 shards, from 0."),
         ({"shard_index": "x", "shard_total": "4"}, "input shard-index: 'x' is not a whole number from 0 to 255."),
         ({"shard_index": "0", "shard_total": "4", "mode": "release"}, "input mode: has no meaning for a shard."),
-        ({"shard_index": "0", "shard_total": "4", "parts": "parts"}, "input shard-index: has no meaning beside parts."),
-        ({"parts": "parts", "report": "r.json"}, "input report: has no meaning beside parts."),
-        ({"parts": "parts", "publish": "p"}, "input publish: has no meaning beside parts."),
+        (
+            {"shard_index": "0", "shard_total": "4", "parts": "parts"},
+            "input shard-index: can't be combined with parts.",
+        ),
+        ({"parts": "parts", "report": "r.json"}, "input report: can't be combined with parts."),
+        ({"parts": "parts", "publish": "p"}, "input publish: can't be combined with parts."),
     ],
 )
 def test_inputs_that_contradict_each_other__are_mistakes(tmp_path: Path, inputs: dict[str, str], said: str) -> None:

@@ -125,7 +125,7 @@ def test_fresh_trials__decide_as_they_do_in_the_first_stage(stage: Stage, worse:
 
     assert seen.code == 0, seen.log
     assert "### ✅ Evalward: passed" in seen.comment
-    assert "4 cases that failed were tried again: 8 of 8 retrials passed" in seen.comment
+    assert "4 cases that failed were retried: 8 of 8 retrials passed" in seen.comment
 
 
 def test_unknown_kind__keeps_no_metrics_and_misses_its_limits(stage: Stage, honest: dict[str, Any]) -> None:
@@ -316,7 +316,7 @@ def test_inputs__that_run_something_are_refused(stage: Stage, honest: dict[str, 
     seen = stage(honest, suites="tools")
 
     assert seen.code == 2
-    assert "beside publish" in seen.log
+    assert "combined with publish" in seen.log
 
 
 def test_command_line__does_the_same(api: FakeGitHub, tmp_path: Path, honest: dict[str, Any]) -> None:

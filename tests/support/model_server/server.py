@@ -280,5 +280,5 @@ def _json(api: Api, request: HttpRequest) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise api.unreadable(str(error)) from None
     if not isinstance(body, dict):
-        raise api.unreadable("it is no object")
+        raise api.unreadable("it is not an object")
     return body

@@ -179,7 +179,7 @@ def test_confirm_stage__without_any_valid_fresh_trial_is_no_evidence() -> None:
     found = decide_report(measured(broken(1, 2), {"c1": "SSSS", "c2": "SSSS"}), FIVE, Policy(rules=[DROP]))
     confirmation = found.comparison.runs[0].confirmation
     assert confirmation is not None
-    assert confirmation.unusable == "no failed case has a valid fresh trial"
+    assert confirmation.unusable == "no failed case has a valid retrial"
     assert evidence_of(found.verdict).confirmed is False
     assert evidence_of(found.verdict).p == near(1 / 36)  # the planned trials
 

@@ -90,14 +90,14 @@ def test_the_later_attempt_holds__also_where_it_ended_early() -> None:
 )
 def test_a_stranger_is_refused_with_what_differs(stranger: NamedPart, why: str) -> None:
     assert refusal([part(1), stranger]) == (
-        f"part-2: it is no part of the run that part-1 is a part of: {why}. "
+        f"part-2: it is not a part of the run that part-1 is a part of: {why}. "
         "Judge the parts of one run together, all of one commit."
     )
 
 
 def test_the_report_of_a_whole_run__is_no_part() -> None:
     whole = NamedPart("evalward-out", report(run(passes("a"))))
-    assert refusal([whole]).startswith("evalward-out: its report is that of a whole run, and no shard of one.")
+    assert refusal([whole]).startswith("evalward-out: its report is of a whole run, not of a shard.")
 
 
 def test_no_part_at_all() -> None:

@@ -188,7 +188,7 @@ class Proxy:
         body = self._body(asked.body)
         model = body.get("model") if body is not None else None
         if body is None or not isinstance(model, str):
-            await exchange.answer(400, error_body("invalid_request_error", "this is no JSON object with a model"))
+            await exchange.answer(400, error_body("invalid_request_error", "this is not a JSON object with a model"))
             return
         why_not = account.why_not(model)
         if why_not is not None:
@@ -247,7 +247,7 @@ class Proxy:
         return ModelRequest(account, wire, model, head.headers, head.query, content, stream=bool(body.get("stream")))
 
     def _body(self, body: bytes) -> dict[str, Any] | None:
-        """The body as JSON; `None` when it is no object, or holds so many values that reading it would be dear."""
+        """The body as JSON; `None` when it is not an object, or holds so many values that reading it would be dear."""
         if body.count(b",") + body.count(b"[") + body.count(b"{") > self._bounds.values:
             return None
         with suppress(ValueError, RecursionError):

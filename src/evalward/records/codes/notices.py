@@ -47,7 +47,7 @@ class StandIns(OfCases):
 
 
 class BaseUnusable(OfRun):
-    """The base could not be measured beside the head."""
+    """The base could not be measured alongside the head."""
 
     code: Literal["notice.base_unusable"] = "notice.base_unusable"
     why: str

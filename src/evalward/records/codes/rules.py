@@ -259,7 +259,7 @@ class WonMore(Difference):
 
 
 class NotWorseThanBase(Difference):
-    """Against the base, measured beside the head, the metric is not worse (`lost` is `None`), or not by too much."""
+    """Against the base, measured alongside the head, the metric is not worse (`lost` is `None`), or not by too much."""
 
     code: Literal["drop.base_alike"] = "drop.base_alike"
     lost: float | None = None

@@ -21,7 +21,7 @@ from evalward.render.view import RESULTS, Badge, CaseEntry, Some
 UNKNOWN = "–"
 MOST_CHECKS = 50  # of one trial
 MOST_MARKS = 40  # trials of one side that are named one by one
-NOTHING_KEPT = "What was measured isn't at hand; this is what the judgement says of it."
+NOTHING_KEPT = "The measurements are missing; this is what the judgement says."
 
 
 @dataclass(frozen=True)

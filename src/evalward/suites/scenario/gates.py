@@ -125,7 +125,7 @@ async def _json_path(gate: CommandJsonPath, evidence: GateEvidence) -> Verdict:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"the output is no JSON: {name} stands in it")
+    raise ValueError(f"the output is not JSON: it contains {name}")
 
 
 async def _file_exists(gate: FileExists, evidence: GateEvidence) -> Verdict:

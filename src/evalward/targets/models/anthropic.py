@@ -106,7 +106,7 @@ def _block_to_send(block: Block) -> dict[str, Any] | None:
 def reply_of(answer: Json, turn: int = 0) -> Reply:
     """The answer as a reply, without cost and time. Raises `MalformedError`."""
     if answer.get("type") != "message":
-        raise MalformedError("the answer is no message")
+        raise MalformedError("the answer is not a message")
     raw = need_objects(answer, "content")
     ids = iter(unique_ids([maybe(b, "id", str) or "" for b in raw if b.get("type") == "tool_use"], turn))
     blocks = [_block(block, ids.__next__) for block in raw]

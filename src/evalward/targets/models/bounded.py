@@ -48,7 +48,7 @@ def _bounded_stream() -> Callable[[Any, str], AsyncByteStream]:
 
 async def _within_limit(stream: AsyncIterable[bytes], packing: str) -> AsyncIterator[bytes]:
     if packing not in {"", "identity", *_PACKED}:
-        raise MalformedError(f"the answer is packed as {packing[:20]!r}, which nobody asked for")
+        raise MalformedError(f"the answer is encoded as {packing[:20]!r}, which was not requested")
     unpacker = zlib.decompressobj(_PACKED[packing]) if packing in _PACKED else None
     length = 0
     async for received in stream:

@@ -86,7 +86,7 @@ class LiveTarget:
             return KeylessChat(self.error(Fault(Cause.KEY, f"{self.missing_key} is not set")))
         if not self.key.usable:
             return KeylessChat(
-                self.error(Fault(Cause.KEY, f"{self.settings.key_env} holds characters that no key has"))
+                self.error(Fault(Cause.KEY, f"{self.settings.key_env} has characters that are not allowed in a key"))
             )
         return LiveChat(self, self._connected())
 
