@@ -1,4 +1,4 @@
-"""Every file that a suite is made of, wherever it is named: a change of it has the suite measured, whatever `paths` say.
+"""Every file that a suite is made of, wherever it is named: a change of it has the suite measured.
 
 The checkouts name every path that a configuration can name, also those that only cases name.
 """
