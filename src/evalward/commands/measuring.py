@@ -105,6 +105,7 @@ def services_of(
 def measured(runner: RunnerSession, order: m.MeasureOrder, services: Services) -> Report:
     """Have the runner measure; the report without secrets, which is also in the output folder. Raises `InputError`."""
     load_ahead()
+    services.parts = order.known
     runner.measure(order, services.handlers())
     if services.report is None:
         raise RuntimeError("the runner measured and reported nothing")

@@ -58,7 +58,8 @@ class Services:
     `unwritten` why it lies in none. `folder` is the configuration's, in which other harnesses run; `withheld` are the
     suites whose commands are not run, by name, and why. `planned` hears what is going to be run. `confirms`: a
     confirm stage may follow, for which a part of the budget is kept until the first report. `unchanged` says
-    which runs of a plan aren't measured because the baseline's trials stand.
+    which runs of a plan aren't measured because the baseline's trials stand. `parts` is the report of shards that have
+    measured the plan: what they used counts in the budget.
     """
 
     config: Config
@@ -74,6 +75,7 @@ class Services:
     planned: Callable[[PlanOutline], None] = lambda outline: None  # noqa: ARG005
     unchanged: Callable[[PlanOutline], Mapping[tuple[str, str], Unchanged]] = lambda outline: {}  # noqa: ARG005
     confirms: bool = False
+    parts: Report | None = None
     report: Report | None = None
     digest: str = ""
     unwritten: NoRoomError | None = None
@@ -90,7 +92,11 @@ class Services:
 
         usd, tokens = self.config.budget_usd, self.config.budget_tokens
         budget = Budget.planned(usd, tokens, confirms=self.confirms and self.report is None)
-        return ModelKeeper(self.config, self.env, Purse(usd, tokens, budget.kept))
+        purse = Purse(usd, tokens, budget.kept)
+        for result in (result for run in (self.parts.runs if self.parts else ()) for result in run.cases):
+            for usage in result.usages:
+                purse.known(usage)
+        return ModelKeeper(self.config, self.env, purse)
 
     @cached_property
     def harnesses(self) -> Harnesses:

@@ -134,9 +134,8 @@ def _planned(stage: _MeasuringStage, loaded: LoadedConfig, plan: Plan, beyond: B
     if known is None:
         return stage.planned(loaded, plan, beyond.base).model_copy(update={"part": beyond.part})
     for result in (result for run in known.runs for result in run.cases):
-        stage.account.known(result.usage)
-        if result.judge_usage is not None:
-            stage.account.known(result.judge_usage)
+        for usage in result.usages:
+            stage.account.known(usage)
     return with_parts(plan, known, stage.planned(loaded, not_in_parts(plan, known), beyond.base))
 
 
