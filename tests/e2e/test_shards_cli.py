@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from support.live_runs import CLAUDE, Repo, model_of, task, timeless
-from support.model_server import ModelServer
+from support.model_server import Answer, Conversation, ModelServer, Script, Tokens, bash
 from support.moody import moody_model
 
 NAMES = ("one", "two", "three", "four", "five", "six", "seven")
@@ -82,6 +82,32 @@ def test_the_confirm_stage__is_the_merging_jobs(repo: Repo) -> None:
     assert "retrials of 1 case that failed" in checked.err
     live = next(run for run in repo.report()["runs"] if run["target"] == CLAUDE)
     assert {(trial["id"], trial["status"]) for trial in live["confirmation"]} == {("three", "passed")}
+
+
+def answers(name: str) -> Conversation:
+    """A conversation of two requests, 6,000 tokens each, whose first prints this word."""
+    tokens = Tokens(input=5900, output=100)
+    return Conversation(f"the word {name}.", (bash(f"echo {name}", tokens=tokens), Answer("Done.", tokens=tokens)))
+
+
+def test_a_budget_holds_over_the_parts_and_the_confirm_stage(tmp_path: Path) -> None:
+    """The parts use 24,000 tokens: one fresh trial more, and the first request of the next, that is all."""
+    right = tuple(answers(name) for name in NAMES[:2])
+    wrong = tuple(replace(each, answers=(replace(answers("no").answers[0]), each.answers[1])) for each in right)
+    more = {"policy": [{"metric": "pass_rate", "max_drop": 0.01}], "budget_tokens": 39_000}
+    with ModelServer(Script(right)) as server:
+        repo = Repo(tmp_path, server)
+        repo.write([CLAUDE], TASKS[:2], suite={"max_turns": 2}, more=more, concurrency=1)
+        assert repo.run("run").code == 0
+        assert repo.run("baseline", "update").code == 0
+        server.settings = replace(server.settings, script=Script(wrong))
+        for number in (1, 2):
+            done = repo.run("run", "--shard", f"{number}/2", "--output", f"part-{number}")
+            assert (done.code, len(repo.report(f"part-{number}")["runs"][0]["cases"])) == (0, 1), done.err
+        asked = len(server.requests)
+        checked = repo.run("check", "--parts", "part-1", "part-2")
+        assert "of 2 cases that failed" in checked.err
+        assert len(server.requests) - asked == 3, checked.out
 
 
 def test_a_missing_shard__is_no_verdict__and_running_it_again_is_enough(repo: Repo) -> None:

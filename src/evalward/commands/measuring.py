@@ -112,6 +112,7 @@ def in_batches(services: Services, order: m.MeasureOrder, loaded: LoadedConfig) 
 def measured(runner: RunnerSession, order: m.MeasureOrder, services: Services) -> Report:
     """Have the runner measure; the report without secrets, which is also in the output folder. Raises `InputError`."""
     load_ahead()
+    services.parts = order.known
     runner.measure(order, services.handlers())
     if services.report is None:
         raise RuntimeError("the runner measured and reported nothing")

@@ -170,7 +170,7 @@ def _had_nothing_to_do(report: Report) -> bool:
     """
     if report.part is not None:
         return not any(run.planned or (run.not_measured and run.unchanged is None) for run in report.runs)
-    return bool(report.runs) and all(run.unchanged is not None for run in report.runs)
+    return report.all_unchanged
 
 
 def _written(world: World, shown: ShownReports, services: Services) -> list[str]:

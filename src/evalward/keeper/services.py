@@ -60,8 +60,9 @@ class Services:
     `unwritten` why it lies in none. `folder` is the configuration's, in which other harnesses run; `withheld` are the
     suites whose commands are not run, by name, and why. `planned` hears what is going to be run. `confirms`: a
     confirm stage may follow, for which a part of the budget is kept until the first report. `unchanged` says
-    which runs of a plan aren't measured because the baseline's trials stand. `batch`: requests go in batches, on these
-    terms; `resume`: those that an earlier run has sent count.
+    which runs of a plan aren't measured because the baseline's trials stand. `parts` is the report of shards that have
+    measured the plan: what they used counts in the budget. `batch`: requests go in batches, on these terms; `resume`:
+    those that an earlier run has sent count.
     """
 
     config: Config
@@ -77,6 +78,7 @@ class Services:
     planned: Callable[[PlanOutline], None] = lambda outline: None  # noqa: ARG005
     unchanged: Callable[[PlanOutline], Mapping[tuple[str, str], Unchanged]] = lambda outline: {}  # noqa: ARG005
     confirms: bool = False
+    parts: Report | None = None
     batch: Batch | None = None
     resume: bool = False
     report: Report | None = None
@@ -95,7 +97,11 @@ class Services:
 
         usd, tokens = self.config.budget_usd, self.config.budget_tokens
         budget = Budget.planned(usd, tokens, confirms=self.confirms and self.report is None)
-        return ModelKeeper(self.config, self.env, Purse(usd, tokens, budget.kept), self._office())
+        purse = Purse(usd, tokens, budget.kept)
+        for result in (result for run in (self.parts.runs if self.parts else ()) for result in run.cases):
+            for usage in result.usages:
+                purse.known(usage)
+        return ModelKeeper(self.config, self.env, purse, self._office())
 
     def _office(self) -> BatchOffice | None:
         if self.batch is None:
@@ -103,10 +109,8 @@ class Services:
         from evalward.keeper.batch_ledger import BatchLedger  # noqa: PLC0415 - few runs can wait
         from evalward.keeper.batch_office import BatchOffice  # noqa: PLC0415
 
-        return BatchOffice(self.batch, BatchLedger(lambda: self.output, self.resume), self._tell, self.now)
-
-    def _tell(self, text: str) -> None:
-        self.say(f"{text}\n")
+        ledger = BatchLedger(lambda: self.output, self.resume)
+        return BatchOffice(self.batch, ledger, lambda text: self.say(f"{text}\n"), self.now)
 
     @cached_property
     def harnesses(self) -> Harnesses:

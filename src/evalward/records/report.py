@@ -232,6 +232,11 @@ class Report(Record):
         """The runs, and those of the base's side."""
         return [*self.runs, *(self.base.runs if self.base else [])]
 
+    @property
+    def all_unchanged(self) -> bool:
+        """Whether nothing of it was measured, because the baseline's trials stand for every run."""
+        return bool(self.runs) and all(run.unchanged is not None for run in self.runs)
+
     def with_own_texts(self) -> Report:
         """The report with those of its texts that its runs name, and no prompt that is known to be another."""
         texts = texts_of(self.every_run, [self.texts], MOST_IN_REPORT)

@@ -103,7 +103,7 @@ def run_plan(
     records.ready()
     stage = _stage(loaded, records, outside, resume=resume, confirms=beyond.confirms)
     stage = replace(stage, under_way=beyond.under_way)
-    by = RunnersGatherer(records, records, outside.say)
+    by = RunnersGatherer(records, records, outside.say, outside.now)
     # first: mistakes in files before money is spent
     gathered = gather_all(loaded, plan, by, beyond.not_measured, beyond.withheld)
     report = with_gathered(_planned(stage, loaded, plan, beyond), gathered, loaded)
@@ -138,9 +138,8 @@ def _planned(stage: _MeasuringStage, loaded: LoadedConfig, plan: Plan, beyond: B
     if known is None:
         return stage.planned(loaded, plan, beyond.base).model_copy(update={"part": beyond.part})
     for result in (result for run in known.runs for result in run.cases):
-        stage.account.known(result.usage)
-        if result.judge_usage is not None:
-            stage.account.known(result.judge_usage)
+        for usage in result.usages:
+            stage.account.known(usage)
     return with_parts(plan, known, stage.planned(loaded, not_in_parts(plan, known), beyond.base))
 
 
