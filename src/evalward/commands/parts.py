@@ -22,7 +22,7 @@ from evalward.keeper.outputs import OutputFolder
 from evalward.keeper.session import RunnerSession
 from evalward.records.baseline import Baseline
 from evalward.records.history import HistoryEntry
-from evalward.records.part import Shard
+from evalward.records.part import Shard, told_count
 from evalward.records.policy import Policy
 from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE
@@ -30,7 +30,6 @@ from evalward.wire import messages as m
 from evalward.writing import Folder
 
 MOST_TRIAL = 64 << 20  # bytes of a trial's file
-_DIGITS = 9
 _ELSEWHERE = "Name another folder with --output."
 _WHOLE = "Keep the whole output folder of a shard as its part."
 _SAME = "Check out the measured commit and judge there."
@@ -70,8 +69,7 @@ def ordered(loaded: LoadedConfig, order: m.MeasureOrder, share: ShardBasis) -> t
 
 def attempt_of(world: World) -> int:
     """How often GitHub has run this job for the same event; 1 elsewhere."""
-    text = world.env.get("GITHUB_RUN_ATTEMPT", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < _DIGITS else 1
+    return told_count(world.env.get("GITHUB_RUN_ATTEMPT", "")) or 1
 
 
 def here(world: World) -> GitTree:
