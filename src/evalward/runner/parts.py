@@ -14,9 +14,11 @@ from evalward.records.problem import InputError, wrong
 from evalward.records.report import Report, Run
 from evalward.records.result import Result, by_case
 from evalward.records.texts import MOST_IN_REPORT, bounded_texts
+from evalward.records.unchanged import UNCHANGED
 from evalward.suites.across import diagnose
 from evalward.wire import messages as m
 
+LEFT_OUT = "Give --changed-since to the shards and to --parts alike, or measure all shards again."
 SAME = "Measure and judge the same commit, with the same --suite, --target, --case and --trials."
 
 
@@ -54,6 +56,8 @@ def with_parts(plan: Plan, known: Report, report: Report) -> Report:
 def _checked(planned: PlannedRun, run: Run) -> Run:
     """The run as it would have been here: its cases in the order of the plan, all trials of all of them there."""
     name = run.name
+    if planned.not_measured is None and run.not_measured == UNCHANGED:
+        raise wrong(name, "the parts left it out as unchanged since the baseline, and here it is measured", LEFT_OUT)
     if planned.not_measured is not None or run.not_measured is not None:
         return run
     if planned.subject.hash != run.subject.hash:
