@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -22,15 +22,14 @@ from evalward.keeper.outputs import OutputFolder
 from evalward.keeper.session import RunnerSession
 from evalward.records.baseline import Baseline
 from evalward.records.history import HistoryEntry
-from evalward.records.part import Shard
+from evalward.records.part import Shard, told_count
 from evalward.records.policy import Policy
 from evalward.records.problem import wrong
-from evalward.records.report import REPORT_FILE
+from evalward.records.report import REPORT_FILE, Report
 from evalward.wire import messages as m
 from evalward.writing import Folder
 
 MOST_TRIAL = 64 << 20  # bytes of a trial's file
-_DIGITS = 9
 _ELSEWHERE = "Name another folder with --output."
 _NAME_THEM = "Name the output folders of all shards, or the folder that they were downloaded to."
 _WHOLE = "Keep the whole output folder of a shard as its part."
@@ -47,6 +46,14 @@ class ShardBasis(NamedTuple):
     policy: Policy
     attempt: int
     history: Sequence[HistoryEntry] = ()
+
+
+class PartsKeeping(NamedTuple):
+    """Where the trials of parts are kept, from where their folders count, and who hears what is odd about them."""
+
+    output: OutputFolder
+    anchor: Path
+    warn: Callable[[str], object]
 
 
 def ordered(loaded: LoadedConfig, order: m.MeasureOrder, share: ShardBasis) -> tuple[LoadedConfig, m.MeasureOrder]:
@@ -71,8 +78,7 @@ def ordered(loaded: LoadedConfig, order: m.MeasureOrder, share: ShardBasis) -> t
 
 def attempt_of(world: World) -> int:
     """How often GitHub has run this job for the same event; 1 elsewhere."""
-    text = world.env.get("GITHUB_RUN_ATTEMPT", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < _DIGITS else 1
+    return told_count(world.env.get("GITHUB_RUN_ATTEMPT", "")) or 1
 
 
 def here(world: World) -> GitTree:
@@ -112,6 +118,27 @@ def refuse_others(found: MergedParts, loaded: LoadedConfig, commit: str | None, 
         raise wrong(option, f"the parts are of commit {made.commit[:7]}, and this is {commit[:7]}", _SAME)
     if made.config_sha256 != loaded.sha256:
         raise wrong(option, f"the parts were measured with another {loaded.file}", _SAME)
+
+
+def take_parts(
+    found: MergedParts,
+    loaded: LoadedConfig,
+    commit: str | None,
+    keep: PartsKeeping,
+    *,
+    also: Callable[[], object] | None = None,
+) -> Report:
+    """The report of all parts, once they are of this commit and configuration; their trials are in the output folder.
+
+    Raises `InputError`, also as `also` does, before anything is kept.
+    """
+    refuse_others(found, loaded, commit)
+    if also is not None:
+        also()
+    for note in found.notes:
+        keep.warn(note)
+    keep_trials(found, keep.output, keep.anchor)
+    return found.report
 
 
 def refuse_output(folders: Sequence[Path], output: Path, cwd: Path) -> None:
