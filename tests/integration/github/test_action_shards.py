@@ -136,7 +136,19 @@ def test_a_later_attempt_of_one_shard__is_judged_with_the_others(tmp_path: Path)
             site.shard(index)
         site.shard(1, attempt=2, name="again")
         assert site.act(PARTS, attempt=2) == 0, site.said
-    assert "shard 2/2: 2 parts of it; the last one holds (parts/again)" in site.said
+    assert "shard 2/2: there are 2 parts of it; the newest counts (parts/again)" in site.said
+
+
+def test_parts_that_were_not_downloaded__are_one_message(tmp_path: Path) -> None:
+    with FakeGitHub() as api:
+        site = site_of(tmp_path, api, {"README.md": "new\n"})
+        assert site.act(PARTS) == 2
+        (site.workspace / "parts").rmdir()
+        first = site.said
+        assert site.act(PARTS) == 2
+    assert "file=parts::it holds no part. Name the output folders of all shards" in first
+    assert "file=parts::there is no such folder. Name the output folders of all shards" in site.said
+    assert not (site.workspace / "parts").exists()
 
 
 def test_parts_that_a_pull_request_brings_along__are_refused(tmp_path: Path) -> None:
