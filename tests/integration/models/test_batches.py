@@ -15,7 +15,7 @@ from evalward.targets.purse import Purse
 from support.batched import LIVE_USD, answering, batch_server, batched, bought, live_requests
 from support.model_server import Fault
 
-PROVIDERS = ("anthropic",)
+PROVIDERS = ("anthropic", "openai", "openai-responses")
 TEXTS = ("one", "two", "three")
 providers = pytest.mark.parametrize("provider", PROVIDERS)
 
@@ -212,4 +212,26 @@ async def test_a_batch_that_can_t_be_looked_at_for_a_while_goes_on(tmp_path: Pat
         async with batched(server, tmp_path) as asked:
             replies = await asked.ask_all(TEXTS)
     assert words(replies) == ["re: one", "re: two", "re: three"]
+    assert live_requests(server) == 0
+
+
+@pytest.mark.parametrize("provider", ["openai", "openai-responses"])
+async def test_a_batch_that_is_refused_as_a_whole_is_asked_live_and_people_hear_why(
+    provider: str, tmp_path: Path
+) -> None:
+    refused = ("token_limit_exceeded", "Enqueued token limit reached for gpt-5.")
+    with batch_server(answering(*TEXTS), refused=refused) as server:
+        async with batched(server, tmp_path, provider) as asked:
+            replies = await asked.ask_all(TEXTS)
+    assert words(replies) == ["re: one", "re: two", "re: three"]
+    assert live_requests(server) == 3
+    assert "Enqueued token limit reached for gpt-5." in asked.said[-1]
+
+
+@pytest.mark.parametrize("provider", ["openai", "openai-responses"])
+async def test_one_whose_account_is_empty_is_not(provider: str, tmp_path: Path) -> None:
+    with batch_server(refused=("billing_hard_limit_reached", "Billing hard limit has been reached.")) as server:
+        async with batched(server, tmp_path, provider) as asked:
+            met = await asked.ask_all(TEXTS)
+    assert {each.cause for each in met} == {Cause.QUOTA}
     assert live_requests(server) == 0

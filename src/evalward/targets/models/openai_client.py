@@ -16,6 +16,8 @@ from evalward.targets.models.settings import LiveSettings, Secret
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
+    from evalward.targets.models.batching import BatchApi
+
 OUTPUT_NAME = "answer"  # what a schema of the answer is called; the API wants a name
 NO_KEY = "none"  # the SDK insists on one; where we have none the header is left out
 
@@ -108,6 +110,20 @@ class Spoken:
     request_of: Callable[[Request, LiveSettings], Mapping[str, Any]]
     folded: Callable[[Iterable[Json]], Json]
     reply_of: Callable[[Json, int], Reply]
+
+
+@dataclass(frozen=True)
+class OpenAIBatchWay:
+    """How one of the two protocols goes in batches: `endpoint` is what each request is for."""
+
+    endpoint: str
+    spoken: Spoken
+
+    def __call__(self, settings: LiveSettings, key: Secret) -> BatchApi:
+        """An API with a client of its own."""
+        from evalward.targets.models.openai_batches import OpenAIBatches  # noqa: PLC0415 - few runs can wait
+
+        return OpenAIBatches(settings, key, self)
 
 
 class OpenAIWire:
