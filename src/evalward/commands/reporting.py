@@ -11,7 +11,7 @@ from pathlib import Path
 from evalward.commands.base_files import base_of_pull, guidance_wanted
 from evalward.commands.ci_history import read_base_history
 from evalward.commands.given import given_report, of_commit
-from evalward.commands.measuring import chosen_of, measured, report_bytes
+from evalward.commands.measuring import chosen_of, in_batches, measured, report_bytes
 from evalward.commands.parts import PartsKeeping, ShardBasis, folders_in, ordered, read_parts, take_parts
 from evalward.commands.pipeline import Criteria
 from evalward.commands.planning import PlanBasis, announcing
@@ -107,6 +107,7 @@ def new_report(work: ReportingJob, judging: Criteria) -> tuple[Report, str]:
         withheld=dict(work.withheld),
         ask_unchanged=may_stand(surfaces.settings, work.plan, sides),
         confirms=judging.confirms and surfaces.settings.shard is None and surfaces.settings.parts is None,
+        batched=_can_wait(work),
     )
     loaded, order = _in_parts(work, order)
     services = Services(
@@ -124,11 +125,18 @@ def new_report(work: ReportingJob, judging: Criteria) -> tuple[Report, str]:
         planned=announcing(world, PlanBasis(loaded, judging.baseline, judging.policy, confirms=order.confirms)),
         confirms=order.confirms,
     )
+    in_batches(services, order, loaded)
     with surfaces.guarded_log():
         report = measured(work.head, order, services)
     if services.unwritten is not None:
         raise services.unwritten
     return report, services.digest
+
+
+def _can_wait(work: ReportingJob) -> bool:
+    """Whether requests go in batches: nobody waits for a scheduled run or an update of the baseline."""
+    waits = work.plan.event != "schedule" and work.surfaces.settings.mode != "update-baseline"
+    return work.loaded.config.batches is not None and not waits
 
 
 def _unchanged(work: ReportingJob, outline: PlanOutline) -> Mapping[RunName, Unchanged]:

@@ -11,7 +11,7 @@ from evalward.engine.keeping import OutputStore
 from evalward.engine.plan import GatheredSuite, Plan, PlannedRun
 from evalward.engine.scheduler import AT_ONCE, jobs_of
 from evalward.records.outline import LeftOut, OutlinedCase, OutlinedHarness, OutlinedRun, PlanOutline
-from evalward.targets.base import Evaluated, Free
+from evalward.targets.base import Evaluated, Free, in_batches
 
 
 def outline_of(
@@ -69,6 +69,7 @@ def _run(run: PlannedRun, both_sides: Collection[str], store: OutputStore | None
         missing_key=next((key for key in keys if key), None),
         not_measured=run.not_measured,
         was=was.suite if was is not None else None,
+        batched=in_batches(target),
         subject=run.subject.hash,
     )
 

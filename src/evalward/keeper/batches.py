@@ -13,7 +13,7 @@ from pydantic_core import to_json
 from evalward.keeper.batch_office import BatchOffice, NotBatchedError
 from evalward.keeper.batch_run import Answers, BatchRun
 from evalward.records.batch import SentBatch
-from evalward.records.trace import Trace, Usage
+from evalward.records.trace import BATCH_SHARE, Trace, Usage
 from evalward.targets.base import Reply, Request
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.models.batching import BatchApi, BatchLine, BatchOutcome
@@ -24,7 +24,6 @@ from evalward.targets.models.reading import reading
 from evalward.targets.models.settings import LiveSettings
 from evalward.targets.prices import Price, cost
 
-DISCOUNT = 0.5
 MOST_REQUESTS, MOST_BYTES = 10_000, 100_000_000  # of one batch; both providers take more
 QUIET_S = 30.0  # after which requests are sent though not all trials wait
 
@@ -37,10 +36,10 @@ def half_price(settings: LiveSettings) -> LiveSettings:
 def _halved(price: Price) -> Price:
     return replace(
         price,
-        input=price.input * DISCOUNT,
-        output=price.output * DISCOUNT,
-        cache_read=None if price.cache_read is None else price.cache_read * DISCOUNT,
-        cache_write=None if price.cache_write is None else price.cache_write * DISCOUNT,
+        input=price.input * BATCH_SHARE,
+        output=price.output * BATCH_SHARE,
+        cache_read=None if price.cache_read is None else price.cache_read * BATCH_SHARE,
+        cache_write=None if price.cache_write is None else price.cache_write * BATCH_SHARE,
     )
 
 

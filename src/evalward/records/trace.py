@@ -9,6 +9,9 @@ from pydantic import Field
 
 from evalward.records.base import Amount, Cleaned, Count, Record
 
+BATCH_SHARE = 0.5
+"""What a request costs in a batch, of what it costs live."""
+
 
 def _nothing(value: object) -> bool:
     return value is None
@@ -38,9 +41,11 @@ class Usage(Record):
         return self.model_copy(update={"cost_usd": 0.0, "batched": None, "batch_usd": None})
 
     @property
-    def list_usd(self) -> float | None:
-        """What it would have cost without batches."""
-        return None if self.cost_usd is None else self.cost_usd + (self.batch_usd or 0.0)
+    def at_list_price(self) -> Usage:
+        """The same with what it would have cost live."""
+        if self.cost_usd is None or self.batch_usd is None:
+            return self
+        return self.model_copy(update={"cost_usd": self.cost_usd + self.batch_usd, "batch_usd": None})
 
     @property
     def total_input_tokens(self) -> int | None:

@@ -166,6 +166,11 @@ class AskedTarget:
         """
         return MOST_BATCHED if self._asker.batched else self.settings.concurrency
 
+    @property
+    def in_batches(self) -> bool:
+        """Whether its requests go in batches."""
+        return self._asker.batched
+
     def open(self, case: Case, trial: int) -> Chat:  # noqa: ARG002 - a model sees the conversation, not the case
         """A chat with the model. Where the key is missing its first answer is the `TargetError`."""
         return AskedChat(self.settings, self._asker, missing=self.missing_key)

@@ -104,9 +104,9 @@ class Free:
         """Nothing to give back."""
 
 
-def in_batches(chat: Chat) -> bool:
-    """Whether a chat's requests go in batches: for how long it waits says nothing about the target."""
-    return getattr(chat, "in_batches", False)
+def in_batches(asked: object) -> bool:
+    """Whether the requests of a target or its chat go in batches: for how long one waits says nothing about it."""
+    return bool(getattr(asked, "in_batches", False))
 
 
 class Chat(Protocol):

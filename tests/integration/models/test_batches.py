@@ -35,7 +35,7 @@ async def test_requests_that_wait_together_go_in_one_batch_at_half_price(provide
     assert live_requests(server) == 0
     usage = replies[0].turn.usage
     assert usage.cost_usd == usage.batch_usd == pytest.approx(LIVE_USD / 2)
-    assert usage.list_usd == pytest.approx(LIVE_USD)
+    assert usage.at_list_price.cost_usd == pytest.approx(LIVE_USD)
     assert (usage.batched, usage.input_tokens, usage.output_tokens) == (1, 1000, 100)
     assert (replies[0].turn.wall_ms, replies[0].turn.working_ms) == (0, 0)
     assert asked.time.slept[:2] == [1, 2]

@@ -21,7 +21,7 @@ from evalward.suites.scenario.recorded import (
 )
 from evalward.suites.tool import ShellTool, ToolPrompting
 from evalward.targets.agents.base import AgentJob, AgentPlace, AgentRun, Limit
-from evalward.targets.base import BrokeOffError, Target, TrialSkippedError
+from evalward.targets.base import BrokeOffError, Target, TrialSkippedError, in_batches
 
 MOST_TURNS = 100
 """Turns of a trial where neither scenario nor suite bounds them."""
@@ -98,6 +98,11 @@ class BuiltInAgent:
     def at_once(self) -> int | None:
         """As the target."""
         return self._target.at_once
+
+    @property
+    def in_batches(self) -> bool:
+        """As the target."""
+        return in_batches(self._target)
 
     def prepare(self) -> None:
         """As the target."""
