@@ -17,6 +17,7 @@ from evalward.render.names import short_hash
 from evalward.render.numbers import plural
 from evalward.suites.across import diagnose
 from evalward.suites.base import kind_named
+from evalward.suites.batched import findings_of
 
 RUN_AGAIN = "Run these shards again, then judge all parts; complete parts stay as they are."
 _MOST_NAMED = 20
@@ -207,7 +208,7 @@ def remeasured(run: Run, cases: Sequence[Result]) -> Run:
             "planned": len(cases),
             "metrics": measurement.metrics,
             "categories": measurement.categories,
-            "findings": kind.findings(cases, measurement),
+            "findings": findings_of(kind, cases, measurement),
         }
     )
 

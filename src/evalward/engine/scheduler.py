@@ -21,6 +21,7 @@ from evalward.records.result import NOT_RUN, UNREADABLE, Result, Status, Trial
 from evalward.records.trace import Trace, Usage
 from evalward.sandbox.base import SandboxError
 from evalward.suites.base import TrialBrokenError, TrialOutcome
+from evalward.suites.batched import findings_of
 from evalward.suites.blame import unreadable
 from evalward.targets.base import BrokeOffError, Evaluated, TrialSkippedError
 from evalward.targets.failures import Cause, TargetError
@@ -210,7 +211,7 @@ def _run_record(
         subject=subject,
         metrics={} if not_measured else measurement.metrics,
         categories={} if not_measured else measurement.categories,
-        findings=[] if not_measured else planned.kind.findings(results, measurement),
+        findings=[] if not_measured else findings_of(planned.kind, results, measurement),
         not_measured=not_measured,
         cases=list(results),
     )

@@ -70,9 +70,9 @@ class Keeper:
             reply: Reply = m.parse(m.replies(), await self.ask_for("ask", asked))
         return reply
 
-    def _tell_all_wait(self) -> None:
+    def _tell_all_wait(self, requests: int) -> None:
         if self.batched:
-            self._peer.note("all_wait")
+            self._peer.note("all_wait", m.written(m.Number(number=requests)))
 
     @asynccontextmanager
     async def door(

@@ -24,19 +24,20 @@ class _Asking:
 _TRIAL: ContextVar[_Asking | None] = ContextVar("trial", default=None)
 
 
-def nothing() -> None:
+def nothing(requests: int) -> None:
     """Nobody wants to know."""
 
 
 class TrialsUnderWay:
     """Counts trials; `all_wait` is called when every one of them waits for an answer, and at least one does.
 
-    For one event loop at a time.
+    It is told how many requests have no answer: whoever has answered one since knows that this is out of date. For one
+    event loop at a time.
     """
 
-    def __init__(self, all_wait: Callable[[], None] = nothing) -> None:
+    def __init__(self, all_wait: Callable[[int], None] = nothing) -> None:
         self._all_wait = all_wait
-        self._running = self._waiting = 0
+        self._running = self._waiting = self._requests = 0
         self._looking = False
 
     @contextmanager
@@ -54,18 +55,19 @@ class TrialsUnderWay:
     @contextmanager
     def asking(self) -> Iterator[str]:
         """Around a request of the trial at work, whose name is given; `""` where none is."""
-        trial = _TRIAL.get()
-        if trial is None:
-            yield ""
-            return
+        trial = _TRIAL.get() or _Asking("")
+        self._requests += 1
         trial.requests += 1
-        self._waiting += trial.requests == 1
-        self._look()
+        if trial.name:
+            self._waiting += trial.requests == 1
+            self._look()
         try:
             yield trial.name
         finally:
+            self._requests -= 1
             trial.requests -= 1
-            self._waiting -= trial.requests == 0
+            if trial.name:
+                self._waiting -= trial.requests == 0
 
     def _look(self) -> None:
         if not self._looking:
@@ -78,4 +80,4 @@ class TrialsUnderWay:
             return
         self._looking = False
         if 0 < self._running == self._waiting:
-            self._all_wait()
+            self._all_wait(self._requests)

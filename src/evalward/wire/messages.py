@@ -246,7 +246,7 @@ class Allowed(Record):
 
 
 class Number(Record):
-    """The number of an allowance."""
+    """A number: of an allowance, or how many requests wait."""
 
     number: int
 

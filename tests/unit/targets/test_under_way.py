@@ -11,11 +11,12 @@ class Told:
     """Counts how often it was told that all wait."""
 
     def __init__(self) -> None:
-        self.times = 0
+        self.times = self.requests = 0
         self.under_way = TrialsUnderWay(self.tell)
 
-    def tell(self) -> None:
+    def tell(self, requests: int) -> None:
         self.times += 1
+        self.requests = requests
 
     async def trial(self, name: str, *events: asyncio.Event) -> None:
         """A trial that asks as often as there are events, each the answer."""
@@ -65,7 +66,7 @@ async def test_a_trial_that_asks_twice_at_once_waits_once() -> None:
         await settle()
         assert told.times == 0
     await settle()
-    assert told.times == 1
+    assert (told.times, told.requests) == (1, 3)
     answer.set()
     await judged
 
@@ -89,9 +90,14 @@ async def test_who_takes_the_place_of_a_trial_that_ended_is_waited_for() -> None
         task.cancel()
 
 
-async def test_a_request_of_no_trial_has_no_name_and_is_not_counted() -> None:
-    told = Told()
+async def test_a_request_of_no_trial_has_no_name_and_is_a_request_all_the_same() -> None:
+    told, answer = Told(), asyncio.Event()
     with told.under_way.asking() as name:
         assert name == ""
         await settle()
-    assert told.times == 0
+        assert told.times == 0
+        one = asyncio.ensure_future(told.trial("one", answer))
+        await settle()
+    assert (told.times, told.requests) == (1, 2)
+    answer.set()
+    await one
