@@ -61,12 +61,14 @@ class BatchMade:
 
 
 class Batches:
-    """All batches and files of a server."""
+    """All batches and files of a server. `spoiled` changes the answers of a batch, `named` its id."""
 
     def __init__(self, rules: BatchRules, answer: AnswerLine) -> None:
         self.rules = rules
         self.made: dict[str, BatchMade] = {}
         self.files: dict[str, bytes] = {}
+        self.spoiled: Callable[[bytes], bytes] = lambda answers: answers
+        self.named: Callable[[str], str] = lambda identity: identity
         self._answer = answer
         self._by_path: dict[str, Api] = {}
 
@@ -130,7 +132,7 @@ class Batches:
             (done if well else failed).append(json_bytes(line) + b"\n")
         if not batch.endpoint:
             done, failed = [*done, *failed], []
-        batch.results, batch.errors = b"".join(done), b"".join(failed)
+        batch.results, batch.errors = self.spoiled(b"".join(done)), b"".join(failed)
         if batch.endpoint:
             self.files[f"file-out-{batch.id}"], self.files[f"file-err-{batch.id}"] = batch.results, batch.errors
 
@@ -158,7 +160,7 @@ class Batches:
     def _keep(
         self, prefix: str, api: Api, request: HttpRequest, lines: Sequence[tuple[str, dict[str, Any]]], **more: Any
     ) -> BatchMade:
-        identity = f"{prefix}_{digest(len(self.made), *(custom_id for custom_id, _ in lines))}"
+        identity = self.named(f"{prefix}_{digest(len(self.made), *(custom_id for custom_id, _ in lines))}")
         self.made[identity] = batch = BatchMade(identity, api, request, lines, **more)
         return batch
 
@@ -168,7 +170,9 @@ class Batches:
             counts["processing"] = len(batch.lines)
         else:
             for line in batch.results.splitlines():
-                counts[json.loads(line)["result"]["type"]] += 1
+                kind = re.search(rb'"result":\{"type":"(\w+)"', line)
+                if kind:
+                    counts[kind[1].decode()] += 1
         return {
             "id": batch.id,
             "type": "message_batch",
