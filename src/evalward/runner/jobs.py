@@ -116,6 +116,7 @@ def measure(session: JobSession, data: bytes) -> bytes:
     if order.keyless:
         session.outside = _outside(session.keeper, session.begun.model_copy(update={"keys": []}))
     session.outside = replace(session.outside, versioned=order.versioned)
+    session.keeper.batched = order.batched
     plan = _plan(session, loaded, order.chosen)
     if order.spare_keyless:
         plan = without_missing_keys(plan)
@@ -139,7 +140,15 @@ def measure(session: JobSession, data: bytes) -> bytes:
         keeper.planned(outline)
     with base_commit(order.base, loaded, outside.env, keeper) as base:
         beyond = Beyond(
-            guidance, base, spared, part, order.known, order.withheld, order.settled, confirms=order.confirms
+            guidance,
+            base,
+            spared,
+            part,
+            order.known,
+            order.withheld,
+            order.settled,
+            confirms=order.confirms,
+            under_way=keeper.under_way,
         )
         run_plan(loaded, plan, keeper, outside, beyond, resume=order.resume)
     return b"null"

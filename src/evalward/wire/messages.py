@@ -142,7 +142,8 @@ class MeasureOrder(Record):
     `left` are the suites that no shard was to measure.
     `confirms`: a confirm stage may follow, and the planned trials leave it its part of the budget.
     `plan_only`: say what would be run, and run nothing of it. `ask_unchanged`: ask which runs the baseline stands for.
-    `versioned`: the files belong to the commit of the repository that they lie in.
+    `versioned`: the files belong to the commit of the repository that they lie in. `batched`: requests go in batches,
+    for which many trials have to be under way.
     """
 
     config: Config | None = None
@@ -162,6 +163,7 @@ class MeasureOrder(Record):
     plan_only: bool = False
     ask_unchanged: bool = False
     versioned: bool = True
+    batched: bool = False
 
 
 class GuidanceOrder(Record):
@@ -188,11 +190,12 @@ class JudgeOrder(Record):
 
 @dataclass(frozen=True)
 class Ask:
-    """One question to a model."""
+    """One question to a model. `trial` is who asks: a batch's answer finds back to it by that."""
 
     provider: str
     model: str
     request: Request
+    trial: str = ""
 
 
 @cache
