@@ -31,6 +31,7 @@ from evalward.writing import Folder
 
 MOST_TRIAL = 64 << 20  # bytes of a trial's file
 _ELSEWHERE = "Name another folder with --output."
+_NAME_THEM = "Name the output folders of all shards, or the folder that they were downloaded to."
 _WHOLE = "Keep the whole output folder of a shard as its part."
 _SAME = "Check out the measured commit and judge there."
 
@@ -86,14 +87,19 @@ def here(world: World) -> GitTree:
 
 
 def folders_in(folder: Path, anchor: Path) -> list[Path]:
-    """The folders in a folder, by name: each holds a part. Raises `InputError`."""
+    """The folders in a folder, by name: each holds a part. Raises `InputError`, also where there is none."""
     found = Folder(folder, anchor)
     try:
+        found.handle(make=False)
         names = [entry.path for entry in found.entries() if entry.is_folder and "/" not in entry.path]
+    except FileNotFoundError:
+        raise wrong(str(folder), "there is no such folder", _NAME_THEM) from None
+    except NotADirectoryError:
+        raise wrong(str(folder), "it is not a folder", _NAME_THEM) from None
     except OSError as error:
-        why = error.strerror or str(error)
-        remedy = "Download the artifacts of all shards to it."
-        raise wrong(str(folder), f"the parts can't be read: {why}", remedy) from error
+        raise wrong(str(folder), f"can't be read: {error.strerror or error}", _NAME_THEM) from error
+    if not names:
+        raise wrong(str(folder), "it holds no part", _NAME_THEM)
     return [folder / name for name in sorted(names)]
 
 
@@ -145,11 +151,13 @@ def refuse_output(folders: Sequence[Path], output: Path, cwd: Path) -> None:
 
 
 def spread(folders: Sequence[Path], cwd: Path) -> list[Path]:
-    """The folders of the parts; one that has no report of its own stands for the folders in it."""
+    """The folders of the parts: one that has no report of its own stands for the folders in it, and a report for its
+    folder. Raises `InputError`.
+    """
     found: list[Path] = []
-    for folder in folders:
-        own = Folder(folder, cwd)
-        found += [folder] if own.has(REPORT_FILE) else folders_in(folder, cwd) or [folder]
+    for named in folders:
+        folder = named.parent if named.name == REPORT_FILE else named
+        found += [folder] if Folder(folder, cwd).has(REPORT_FILE) else folders_in(folder, cwd)
     return found
 
 
