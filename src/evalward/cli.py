@@ -35,6 +35,7 @@ from evalward.commands.shard_arguments import (
 from evalward.commands.shared_arguments import (
     VERBOSE,
     VERBOSE_CHECK,
+    add_batch,
     add_changed_since,
     add_config,
     add_folder,
@@ -128,6 +129,7 @@ def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
     _selection_options(parser)
     add_plan_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
+    add_batch(parser)
     add_changed_since(parser)
     add_shard_option(parser)
     add_on_options(parser)
@@ -143,6 +145,7 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
     _selection_options(parser)
     add_plan_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
+    add_batch(parser)
     add_changed_since(parser)
     add_parts_option(parser)
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
@@ -200,6 +203,7 @@ def _run(world: World, args: argparse.Namespace) -> int:
         record=args.record,
         verbose=args.verbose,
         failed=args.failed,
+        batch=args.batch,
         shard=Shard(*args.shard) if args.shard else None,
         plan=plan_format(args),
         on_ray=args.on is not None,
@@ -223,6 +227,7 @@ def _check(world: World, args: argparse.Namespace) -> int:
         fail_on=args.fail_on,
         resume=args.resume,
         failed=args.failed,
+        batch=args.batch,
         base=args.base,
         parts=tuple(args.parts or ()),
         plan=plan_format(args),

@@ -319,7 +319,7 @@ def _step(here: int, name: str, seen: Path, *, strict: bool, make: bool) -> int:
         there = os.open(name, flags, dir_fd=here)
     except OSError:
         if strict and stat.S_ISLNK(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode):
-            raise wrong(str(seen), "is a symbolic link, which is not followed to write there", REMEDY) from None
+            raise wrong(str(seen), "is a symbolic link, which is not followed", REMEDY) from None
         raise
     os.close(here)
     return there

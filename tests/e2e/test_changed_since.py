@@ -136,6 +136,14 @@ def test_shards__leave_them_out__and_so_does_who_judges(repo: Repo) -> None:
     assert (done.code, requests) == (0, 0), done.err
     assert {name: len(run["cases"]) for name, run in runs(repo).items()} == {"live": 0, "shell": 2}
     assert runs(repo)["live"]["unchanged"]
+    refused = repo.run("check", "--parts", "part-1", "part-2")
+    assert (refused.code, refused.err.splitlines()[-1]) == (
+        2,
+        f"error: {RUN}: the parts left it out as unchanged since the baseline, and here it is measured. "
+        "Give --changed-since to the shards and to --parts alike, or measure all shards again.",
+    )
+    assert repo.run("merge", "part-1", "part-2", "--output", "merged/report.json").code == 0
+    assert repo.report("merged")["runs"][0]["unchanged"]
 
 
 @pytest.mark.parametrize(

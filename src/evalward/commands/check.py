@@ -18,9 +18,9 @@ from evalward.commands.ending import (
     write_page,
 )
 from evalward.commands.failed import failed_in, only_failed
-from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
+from evalward.commands.measuring import chosen_of, in_batches, load, measured, runner_of, services_of
 from evalward.commands.options import CheckOptions
-from evalward.commands.parts import here, keep_trials, read_parts, refuse_others, refuse_output, spread
+from evalward.commands.parts import PartsKeeping, here, read_parts, refuse_output, spread, take_parts
 from evalward.commands.pipeline import Criteria, policy_of
 from evalward.commands.planning import (
     PlanBasis,
@@ -159,6 +159,7 @@ def checked(world: World, runner: RunnerSession, options: CheckOptions) -> Check
         suites=options.selection.suites,
     )
     services.planned, services.confirms = announcing(world, asked.basis), asked.order.confirms
+    in_batches(services, asked.order, loaded)
     services.unchanged = asked.unchanged
     report = measured(runner, _with_parts(asked, runner, services), services)
     history = history_of(world, loaded.config.history, lambda name: runner.read(name, limit=MAX_FILE_BYTES))
@@ -185,11 +186,9 @@ def _with_parts(asked: _CheckOrdered, runner: RunnerSession, services: Services)
     except IncompleteError as error:  # what an earlier check left in the output folder is not this one's verdict
         services.output.write(COMMENT_FILE, problems_markdown(f"could not be judged: {error}", ()))
         raise
-    refuse_others(parts, asked.loaded, asked.tree.head())
-    for note in parts.notes:
-        world.say(f"warning: {note}")
-    keep_trials(parts, services.output, world.cwd)
-    return asked.order.model_copy(update={"known": parts.report})
+    keep = PartsKeeping(services.output, world.cwd, lambda note: world.say(f"warning: {note}"))
+    known = take_parts(parts, asked.loaded, asked.tree.head(), keep)
+    return asked.order.model_copy(update={"known": known, "left": list(parts.left)})
 
 
 def _ordered(world: World, runner: RunnerSession, options: CheckOptions) -> _CheckOrdered:
@@ -214,6 +213,7 @@ def _ordered(world: World, runner: RunnerSession, options: CheckOptions) -> _Che
         base=side,
         confirms=judging.confirms and not options.parts,  # the shards have kept a share already
         versioned=options.versioned,
+        batched=options.batch,
         ask_unchanged=options.changed_since is not None,
     )
     return _CheckOrdered(world, options, loaded, judging, tree, base, order, unchanged)

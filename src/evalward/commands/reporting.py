@@ -12,7 +12,7 @@ from evalward.commands.base_files import base_of_pull, guidance_wanted
 from evalward.commands.ci_history import read_base_history
 from evalward.commands.given import given_report, of_commit
 from evalward.commands.measuring import chosen_of, measured, report_bytes
-from evalward.commands.parts import ShardBasis, folders_in, keep_trials, ordered, read_parts, refuse_others
+from evalward.commands.parts import PartsKeeping, ShardBasis, folders_in, ordered, read_parts, take_parts
 from evalward.commands.pipeline import Criteria
 from evalward.commands.planning import PlanBasis, announcing
 from evalward.commands.shard_times import committed_history
@@ -173,9 +173,7 @@ def _in_parts(work: ReportingJob, order: MeasureOrder) -> tuple[LoadedConfig, Me
     workspace = work.surfaces.runner.workspace
     folder = Path(settings.working_directory, settings.parts)
     found = read_parts(work.head, folders_in(folder, workspace), work.tree)
-    refuse_others(found, work.loaded, work.tree.head())
-    of_commit(found.report, settings.parts, work.plan)
-    for note in found.notes:
-        work.surfaces.warn(note)
-    keep_trials(found, work.outputs, workspace)
-    return work.loaded, order.model_copy(update={"known": found.report})
+    keep = PartsKeeping(work.outputs, workspace, work.surfaces.warn)
+    of_plan = partial(of_commit, found.report, settings.parts, work.plan)
+    known = take_parts(found, work.loaded, work.tree.head(), keep, also=of_plan)
+    return work.loaded, order.model_copy(update={"known": known, "left": list(found.left)})

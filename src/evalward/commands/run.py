@@ -9,7 +9,7 @@ from pathlib import Path
 from evalward.cluster.orders import ClusterError
 from evalward.commands.ending import display_of, files_line, shown_reports, sources_of, write_outputs, write_page
 from evalward.commands.failed import only_failed
-from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
+from evalward.commands.measuring import chosen_of, in_batches, load, measured, runner_of, services_of
 from evalward.commands.parts import ShardBasis, attempt_of, ordered
 from evalward.commands.pipeline import policy_of
 from evalward.commands.planning import (
@@ -45,8 +45,8 @@ class RunOptions:
     """What `run` was asked for.
 
     `record`: the folder for a recording to commit; `failed`: only what failed before; `shard`: that part of the plan.
-    `plan`: run nothing, and show in this format what would be run. `on_ray`: on a Ray cluster,
-    in so many `bundles`. `changed_since`: what nothing has touched since this commit isn't measured.
+    `plan`: run nothing, and show in this format what would be run. `batch`: send requests in batches. `on_ray`: on a
+    Ray cluster, in so many `bundles`. `changed_since`: what nothing has touched since this commit isn't measured.
     """
 
     config: Path
@@ -58,6 +58,7 @@ class RunOptions:
     failed: bool = False
     shard: Shard | None = None
     plan: str | None = None
+    batch: bool = False
     on_ray: bool = False
     bundles: int | None = None
     changed_since: str | None = None
@@ -85,6 +86,7 @@ def measured_run(world: World, options: RunOptions) -> tuple[World, Services, Re
         suites = asked.order.chosen.suites
         services = services_of(asked.world, asked.loaded, options.output, clear=clear, suites=suites)
         services.planned, services.unchanged = announcing(asked.world, asked.basis), asked.unchanged
+        in_batches(services, asked.order, asked.loaded)
         order = _on_ray(runner, asked, services, options) if options.on_ray else asked.order
         report = measured(runner, order, services)
     return asked.world, services, report
@@ -104,8 +106,8 @@ def _ordered(world: World, runner: RunnerSession, options: RunOptions) -> _RunOr
     selection = options.selection
     if options.failed:
         selection = only_failed(runner, options.output, selection, resume=options.resume)
-    asks = options.changed_since is not None
-    order = MeasureOrder(chosen=chosen_of(selection), resume=options.resume, ask_unchanged=asks)
+    asks, chosen = options.changed_since is not None, chosen_of(selection)
+    order = MeasureOrder(chosen=chosen, resume=options.resume, batched=options.batch, ask_unchanged=asks)
     policy = policy_of(loaded, None, None)
     baseline = (baseline_of_config if options.shard is None else committed_baseline)(runner, loaded)
     unchanged = unchanged_since(world, loaded, _since(loaded, options, baseline))

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from evalward.config.targets import predecessor_of
-from evalward.engine.control import Control, Spending, ends_on_signals
+from evalward.engine.control import ENDS, Control, Spending, ends_on_signals
 from evalward.engine.keeping import OutputStore
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.store import TrialKey, artifacts_path
-from evalward.records.base import clean_text, why_of
+from evalward.records.base import clean_text, digest, why_of
 from evalward.records.budget import Budget
 from evalward.records.case import Case
 from evalward.records.report import Interruption, Run, Subject
@@ -24,6 +24,7 @@ from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.suites.blame import unreadable
 from evalward.targets.base import BrokeOffError, Evaluated, TrialSkippedError
 from evalward.targets.failures import Cause, TargetError
+from evalward.targets.under_way import TrialsUnderWay
 
 AT_ONCE = 8  # trials of all targets that ask nobody: they only compete for the processor
 
@@ -41,7 +42,7 @@ class ExecutionSettings:
     """How a plan is run. `resume`: finished trials in the store are not done again.
 
     `account` is what an earlier stage of the same invocation has used, so that both keep to one budget. `base_store` is
-    where the trials of the base's runs are kept.
+    where the trials of the base's runs are kept. `under_way` counts the trials at work.
     """
 
     store: OutputStore | None
@@ -50,6 +51,7 @@ class ExecutionSettings:
     resume: bool = False
     account: Spending | None = None
     base_store: OutputStore | None = None
+    under_way: TrialsUnderWay = field(default_factory=TrialsUnderWay)
 
     def store_of(self, run: PlannedRun) -> OutputStore | None:
         """Where a run's trials are kept."""
@@ -84,6 +86,13 @@ class TrialJob:
     def key(self) -> tuple[str, int]:
         """What it and its twin on the other side have in common."""
         return self.case.id, self.trial
+
+    @property
+    def name(self) -> str:
+        """What tells it from every other of the same invocation."""
+        side = "base" if self.run.of_base else "head"
+        suite, target = self.run.suite.spec.name, self.run.target.id
+        return digest([side, suite, target, self.case.id, self.trial])
 
     @property
     def wanted(self) -> TrialKey:
@@ -214,7 +223,8 @@ async def _run_job(job: TrialJob, state: _State) -> Result:
         result = kept
     else:
         async with state.gate(job.run):
-            result = await _run_now(job, state)
+            with state.execution.under_way.trial(job.name):
+                result = await _run_now(job, state)
     result = _placed(job, result)
     name = f"{job.run.suite.spec.name} × {job.run.target.id}"
     state.execution.progress.finished(name, result, kept=kept is not None)
@@ -316,8 +326,8 @@ async def _tried(job: TrialJob) -> TrialOutcome:
 
 def _broken(job: TrialJob, broken: TrialBrokenError, state: _State) -> TrialOutcome:
     target = job.run.target.id
-    if broken.reason == Cause.BUDGET:  # nobody's failure: it was refused what it would have needed to go on
-        state.control.stop(broken.message, "budget")
+    if broken.reason in ENDS:  # nobody's failure: it was refused what it would have needed to go on
+        state.control.stop(broken.message, ENDS[broken.reason])
         return _empty_outcome(job, Status.SKIPPED, NOT_RUN, trace=broken.trace)
     if broken.stops_run and target in state.dead and not broken.trace.turns:
         return _empty_outcome(job, Status.SKIPPED, NOT_RUN)  # one message instead of one per trial

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, TypeVar, cast, get_args
 
 from evalward.github.comment import COMMENT_ID, CommentMode
-from evalward.records.part import MOST_SHARDS, Shard
+from evalward.records.part import MOST_SHARDS, Shard, told_count
 from evalward.records.policy import FailOn
 from evalward.records.problem import InputError, Place, Problem
 from evalward.render.escape import one_line
@@ -160,8 +160,8 @@ def read_runner(env: Mapping[str, str]) -> RunnerEnvironment:
         output=_file(env, "GITHUB_OUTPUT"),
         summary=_file(env, "GITHUB_STEP_SUMMARY"),
         repository=env["GITHUB_REPOSITORY"],
-        run_id=_count(env.get("GITHUB_RUN_ID", "")),
-        run_attempt=_count(env.get("GITHUB_RUN_ATTEMPT", "")),
+        run_id=told_count(env.get("GITHUB_RUN_ID", "")),
+        run_attempt=told_count(env.get("GITHUB_RUN_ATTEMPT", "")),  # untold it counts as older than any other
         api_url=env.get("GITHUB_API_URL") or "https://api.github.com",
         server_url=(env.get("GITHUB_SERVER_URL") or SERVER_URL).rstrip("/"),
         search_path=env.get("PATH") or posixpath.defpath,
@@ -176,11 +176,6 @@ def is_artifact_of(url: str, server_url: str, repository: str) -> bool:
 
 def _file(env: Mapping[str, str], name: str) -> Path | None:
     return Path(env[name]) if env.get(name) else None
-
-
-def _count(text: str) -> int:
-    """A run's number; one that is not told counts as older than any other."""
-    return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else 0
 
 
 _NUMBERS = {

@@ -35,7 +35,7 @@ JUDGING_KEYS = frozenset(
 )
 """Keys of the configuration that no trial depends on: they judge what is there, or say how much may be spent."""
 
-_NAMING_FILES = ("agents", "programs", "scripts", "recordings", "patches", "logs")
+_NAMING_FILES = ("agents", "programs", "scripts", "recordings", "patches", "logs", "judge")
 _MAGIC = re.compile(r"[*?\[{]")
 
 
@@ -105,9 +105,9 @@ def _named_by(suite: Suite) -> Iterator[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text in a value: some of them name files, and which, a kind knows."""
+    """Every text in a value: some of them name files, and which, a kind knows. `recorded:FILE` names FILE, too."""
     if isinstance(value, str):
-        yield value
+        yield from dict.fromkeys((value, value.partition(":")[2] or value))
     elif isinstance(value, Mapping):
         for each in value.values():
             yield from _texts(each)

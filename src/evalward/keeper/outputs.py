@@ -29,8 +29,8 @@ from evalward.render.outputs import (
 from evalward.writing import Folder
 
 HISTORY_PAGE = "index.html"
-TRIALS, ARTIFACTS, GUIDANCE, BESIDE = "trials", "artifacts", "guidance", "beside"
-FOLDERS = (TRIALS, ARTIFACTS, GUIDANCE, BESIDE)
+TRIALS, ARTIFACTS, GUIDANCE, BESIDE, BATCHES = "trials", "artifacts", "guidance", "beside", "batches"
+FOLDERS = (TRIALS, ARTIFACTS, GUIDANCE, BESIDE, BATCHES)
 FILES = (
     REPORT_FILE,
     REPORT_MARKDOWN,

@@ -22,7 +22,7 @@ from evalward.records.unchanged import Unchanged
 REPORT_SCHEMA: Literal["evalward.report/1"] = "evalward.report/1"
 REPORT_FILE = "report.json"
 REPORT_MARKDOWN = "report.md"
-Interruption = Literal["budget", "signal", "fault"]
+Interruption = Literal["budget", "signal", "fault", "batch"]
 """What ended a run early: a spent budget, a signal, or a fault that every trial would have met."""
 
 REPORTS_SCHEMA: Literal["evalward.reports/1"] = "evalward.reports/1"

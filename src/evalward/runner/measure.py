@@ -33,6 +33,7 @@ from evalward.runner.parts import not_in_parts, with_parts
 from evalward.runner.progress import ProgressLine
 from evalward.suites.across import diagnose, unfed_rules
 from evalward.targets.asking import Asker
+from evalward.targets.under_way import TrialsUnderWay
 
 
 def prepare(
@@ -64,6 +65,7 @@ class Beyond:
     settled with. `not_measured` are gathered suites that can't be measured here, and why; `withheld` those of them
     whose commands are not run. `part`: the plan is this shard's. `known` is what shards have measured of the plan;
     `settled`: none of that is tried again. `confirms`: the planned trials leave a confirm stage its part of the budget.
+    `under_way` counts the trials at work.
     """
 
     guidance: OtherGuidance | None = None
@@ -74,6 +76,7 @@ class Beyond:
     withheld: Collection[str] = ()
     settled: bool = False
     confirms: bool = False
+    under_way: TrialsUnderWay = field(default_factory=TrialsUnderWay)
 
 
 class WhereMeasured(Records, StartsHarnesses, Protocol):
@@ -99,6 +102,7 @@ def run_plan(
     guidance, base = beyond.guidance, beyond.base
     records.ready()
     stage = _stage(loaded, records, outside, resume=resume, confirms=beyond.confirms)
+    stage = replace(stage, under_way=beyond.under_way)
     by = RunnersGatherer(records, records, outside.say, outside.now)
     # first: mistakes in files before money is spent
     gathered = gather_all(loaded, plan, by, beyond.not_measured, beyond.withheld)
@@ -165,6 +169,7 @@ class _MeasuringStage:
     account: Spending
     outside: Outside
     resume: bool
+    under_way: TrialsUnderWay = field(default_factory=TrialsUnderWay)
 
     def run(self, plan: Plan) -> Executed:
         if not plan.runs:
@@ -174,7 +179,12 @@ class _MeasuringStage:
         )
         progress = ProgressLine(sizes, self.outside.err, live=self.outside.err.isatty())
         execution = ExecutionSettings(
-            self.store, progress, resume=self.resume, account=self.account, base_store=self.records.of_base()
+            self.store,
+            progress,
+            resume=self.resume,
+            account=self.account,
+            base_store=self.records.of_base(),
+            under_way=self.under_way,
         )
         done = asyncio.run(execute(plan, execution))
         progress.close()

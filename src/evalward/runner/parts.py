@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from evalward.engine.beside import key_of
@@ -14,9 +14,11 @@ from evalward.records.problem import InputError, wrong
 from evalward.records.report import Report, Run
 from evalward.records.result import Result, by_case
 from evalward.records.texts import MOST_IN_REPORT, bounded_texts
+from evalward.records.unchanged import UNCHANGED
 from evalward.suites.across import diagnose
 from evalward.wire import messages as m
 
+LEFT_OUT = "Give --changed-since to the shards and to --parts alike, or measure all shards again."
 SAME = "Measure and judge the same commit, with the same --suite, --target, --case and --trials."
 
 
@@ -32,6 +34,13 @@ def not_in_parts(plan: Plan, known: Report) -> Plan:
     """The part of the plan that no shard has measured: suites that are left to whoever judges all parts."""
     there = {(run.suite, run.target) for run in known.runs}
     return replace(plan, runs=[run for run in plan.runs if key_of(run) not in there])
+
+
+def refuse_unmeasured(plan: Plan, known: Report, left: Collection[str]) -> None:
+    """Raises `InputError` for a run that no shard measured, unless its suite is `left` to whoever judges all parts."""
+    missing = next((run for run in not_in_parts(plan, known).runs if run.suite.spec.name not in left), None)
+    if missing is not None:
+        raise _another(" × ".join(key_of(missing)), "no shard measured it")
 
 
 def with_parts(plan: Plan, known: Report, report: Report) -> Report:
@@ -54,6 +63,8 @@ def with_parts(plan: Plan, known: Report, report: Report) -> Report:
 def _checked(planned: PlannedRun, run: Run) -> Run:
     """The run as it would have been here: its cases in the order of the plan, all trials of all of them there."""
     name = run.name
+    if planned.not_measured is None and run.not_measured == UNCHANGED:
+        raise wrong(name, "the parts left it out as unchanged since the baseline, and here it is measured", LEFT_OUT)
     if planned.not_measured is not None or run.not_measured is not None:
         return run
     if planned.subject.hash != run.subject.hash:

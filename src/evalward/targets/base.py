@@ -104,6 +104,11 @@ class Free:
         """Nothing to give back."""
 
 
+def in_batches(chat: Chat) -> bool:
+    """Whether a chat's requests go in batches: for how long it waits says nothing about the target."""
+    return getattr(chat, "in_batches", False)
+
+
 class Chat(Protocol):
     """The conversation of one trial."""
 

@@ -36,6 +36,7 @@ class Cause(StrEnum):
     UNREADABLE = "unreadable_result"
     SANDBOX = "sandbox"
     BUDGET = "budget"
+    BATCH = "batch"
     OURS = "ours"
 
 
@@ -156,6 +157,14 @@ _ROWS = (
         counted=Status.ERROR,
         stops_run=True,
         text="The budget is spent. What was measured is kept; raise `budget_usd` or `budget_tokens`, or run less.",
+    ),
+    FailureRule(
+        Cause.BATCH,
+        retried=False,
+        counted=Status.ERROR,
+        stops_run=True,
+        text="No batch of {provider} answered all requests to {model} within `batch.wait`. What was measured is kept: "
+        "continue with --resume, or write `then: live` under `batch`.",
     ),
     FailureRule(
         Cause.OURS,

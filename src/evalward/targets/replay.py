@@ -35,7 +35,7 @@ class ReplayChat:
     """Feeds the recorded messages, whatever the tool answers today."""
 
     def __init__(self, recording: Trace) -> None:
-        free = None if recording.total is None else _free(recording.total)
+        free = None if recording.total is None else recording.total.repeated
         self.recording: Trace | None = recording.model_copy(update={"total": free})
         self._messages: Iterator[Message] = (m for m in recording.messages if m.role == "assistant")
         self._turns = iter(recording.turns)
@@ -47,11 +47,7 @@ class ReplayChat:
             nothing = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0)
             return Reply(Message(role="assistant", content=[]), Turn(usage=nothing, stop="other"))
         turn = next(self._turns, Turn(stop="tool_use" if message.tool_uses else "end"))
-        return Reply(message, turn.model_copy(update={"usage": _free(turn.usage), "wall_ms": 0, "working_ms": 0}))
-
-
-def _free(usage: Usage) -> Usage:
-    return usage.model_copy(update={"cost_usd": 0.0})
+        return Reply(message, turn.model_copy(update={"usage": turn.usage.repeated, "wall_ms": 0, "working_ms": 0}))
 
 
 class Replay(Free):

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from evalward.action import run_action
+from evalward.commands.artifact import read_artifact, recomputed
 from evalward.commands.world import World
 from evalward.decide.history_file import dump_entry
 from evalward.records.metric import Metric
@@ -117,6 +118,8 @@ def test_each_shard_measures_its_part__and_one_job_comments(tmp_path: Path) -> N
     report = json.loads((site.workspace / "evalward-out" / "report.json").read_text("utf-8"))
     assert [len(run["cases"]) for run in report["runs"]] == [5, 5]
     assert len(list((site.workspace / "evalward-out" / "trials").rglob("*.json"))) == 10
+    _, mismatches = recomputed(read_artifact(site.workspace / "evalward-out"))  # as the second stage of a fork's run
+    assert mismatches == []
 
 
 def test_a_shard_that_is_missing__is_no_verdict(tmp_path: Path) -> None:
@@ -136,7 +139,19 @@ def test_a_later_attempt_of_one_shard__is_judged_with_the_others(tmp_path: Path)
             site.shard(index)
         site.shard(1, attempt=2, name="again")
         assert site.act(PARTS, attempt=2) == 0, site.said
-    assert "shard 2/2: 2 parts of it; the last one holds (parts/again)" in site.said
+    assert "shard 2/2: there are 2 parts of it; the newest counts (parts/again)" in site.said
+
+
+def test_parts_that_were_not_downloaded__are_one_message(tmp_path: Path) -> None:
+    with FakeGitHub() as api:
+        site = site_of(tmp_path, api, {"README.md": "new\n"})
+        assert site.act(PARTS) == 2
+        (site.workspace / "parts").rmdir()
+        first = site.said
+        assert site.act(PARTS) == 2
+    assert "file=parts::it holds no part. Name the output folders of all shards" in first
+    assert "file=parts::there is no such folder. Name the output folders of all shards" in site.said
+    assert not (site.workspace / "parts").exists()
 
 
 def test_parts_that_a_pull_request_brings_along__are_refused(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from evalward.decide.unchanged import (
     why_measured,
     with_standing_trials,
 )
+from evalward.engine.subject import make_subject
 from evalward.records.baseline import Baseline, BaselineCase, BaselineProvenance, BaselineRun, BaselineTrial
 from evalward.records.outline import OutlinedCase, OutlinedRun, PlanOutline
 from evalward.records.patterns import matches_any
@@ -199,6 +200,20 @@ def test_a_baseline_that_says_something_else__or_too_little__has_it_measured(
     found = because(baseline=baseline)
     assert found is not None
     assert found.code == code
+
+
+PARTS = {"system": "sha256:a", "tool": "sha256:b", "guidance": "sha256:c", "model": "m-1", "bashkit": "0.20.1"}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_each_part_of_the_subject_counts(part: str) -> None:
+    def subject(**changes: str) -> str:
+        return make_subject({**PARTS, **changes}).hash
+
+    planned = PLANNED.model_copy(update={"subject": subject()})
+    assert because(run=planned, baseline=known_as(subject=Subject(hash=subject()))) is None
+    other = known_as(subject=Subject(hash=subject(**{part: "another"})))
+    assert because(run=planned, baseline=other) == MeasuredBecause("subject")
 
 
 def test_just_young_enough() -> None:

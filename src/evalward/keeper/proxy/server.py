@@ -43,7 +43,7 @@ from evalward.keeper.proxy.wire import (
 )
 from evalward.targets.failures import FAILURES, Cause
 from evalward.targets.limiter import Limiter, Slot
-from evalward.targets.models.bounded import bounded
+from evalward.targets.models.bounded import bounded_to
 from evalward.targets.models.faults import Fault, fault_of, reported, retry_after
 from evalward.targets.models.openai_client import newer
 from evalward.targets.purse import SpentError
@@ -301,7 +301,7 @@ class Proxy:
 
         settings = question.account.settings
         if self._client is None:
-            hooks: dict[str, list[Any]] = {"response": [bounded]}
+            hooks: dict[str, list[Any]] = {"response": [bounded_to()]}
             self._client = httpx2.AsyncClient(follow_redirects=False, timeout=settings.timeout_s, event_hooks=hooks)
         self._client.cookies.clear()  # one trial's would go to the next
         request = self._client.build_request(
