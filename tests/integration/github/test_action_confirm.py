@@ -93,7 +93,7 @@ def test_failures_that_repeat__fail_by_the_bases_rule(
     config["suites"][0]["system"] = "prompt.md"
     code, log, comment = act(tmp_path, files, {"evalward.yml": json.dumps(config), "prompt.md": "The heads way."})
     assert code == 1, log
-    assert "1 case that failed was tried again: 0 of 4 retrials passed" in comment
+    assert "1 case that failed was retried: 0 of 4 retrials passed" in comment
 
 
 def test_head_that_switches_it_on__changes_nothing_either(
