@@ -222,6 +222,17 @@ def test_a_merged_report_has_its_own_name(repo: Repo, name: str, instead: str) -
     assert (done.code, done.err.splitlines()) == (2, [said])
 
 
+def test_suites_that_the_shards_were_not_asked_for__are_not_measured_in_their_place(repo: Repo) -> None:
+    for number in (1, 2):
+        words = ("--target", "oracle", "--shard", f"{number}/2", "--output", f"half-{number}")
+        assert repo.run("run", *words).code == 0
+    asked = len(repo.server.requests)
+    refused = repo.run("check", "--parts", "half-1", "half-2")
+    said = f"error: live × {CLAUDE}: the parts were measured of something else: no shard measured it. "
+    assert (refused.code, said in refused.err, len(repo.server.requests) - asked) == (2, True, 0), refused.err
+    assert repo.run("check", "--target", "oracle", "--parts", "half-1", "half-2").code == 0
+
+
 def test_a_shard_without_a_case__has_done_all_that_it_had_to(repo: Repo) -> None:
     done = repo.run("run", "--case", "one", "--shard", "3/3", "--output", "empty")
     assert (done.code, [run["cases"] for run in repo.report("empty")["runs"]]) == (0, [[], []])

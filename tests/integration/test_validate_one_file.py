@@ -103,10 +103,10 @@ def test_what_it_does_not_take_is_one_sentence(folder: Path, monkeypatch: pytest
     (folder / "report.json").write_text('{"schema": "evalward.report/1", "version": 1, "runs": []}', "utf-8")
     assert said(folder, "report.json", monkeypatch=monkeypatch) == (
         2,
-        f"error: report.json: this is no config and no baseline, and no suite of evalward.yml names it. {TAKES}\n",
+        f"error: report.json: this is not a config or a baseline, and no suite of evalward.yml names it. {TAKES}\n",
     )
     (folder / "evalward.yml").unlink()
     assert said(folder, "cases.jsonl", monkeypatch=monkeypatch) == (
         2,
-        f"error: cases.jsonl: this is no config and no baseline, and there is no evalward.yml near it. {TAKES}\n",
+        f"error: cases.jsonl: this is not a config or a baseline, and there is no evalward.yml near it. {TAKES}\n",
     )

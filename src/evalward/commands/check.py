@@ -188,7 +188,7 @@ def _with_parts(asked: _CheckOrdered, runner: RunnerSession, services: Services)
         raise
     keep = PartsKeeping(services.output, world.cwd, lambda note: world.say(f"warning: {note}"))
     known = take_parts(parts, asked.loaded, asked.tree.head(), keep)
-    return asked.order.model_copy(update={"known": known})
+    return asked.order.model_copy(update={"known": known, "left": list(parts.left)})
 
 
 def _ordered(world: World, runner: RunnerSession, options: CheckOptions) -> _CheckOrdered:

@@ -184,4 +184,4 @@ def _in_parts(work: ReportingJob, order: MeasureOrder) -> tuple[LoadedConfig, Me
     keep = PartsKeeping(work.outputs, workspace, work.surfaces.warn)
     of_plan = partial(of_commit, found.report, settings.parts, work.plan)
     known = take_parts(found, work.loaded, work.tree.head(), keep, also=of_plan)
-    return work.loaded, order.model_copy(update={"known": known})
+    return work.loaded, order.model_copy(update={"known": known, "left": list(found.left)})

@@ -264,7 +264,7 @@ def _run_file(line: _Line, folder: Path) -> _RunFile | None:
 
 def _warnings(lines: Sequence[_Line], dry: Sequence[_Line], file: str) -> Iterator[str]:
     yield (
-        f"{file}: llm-tool-test's first_try_success_rate and iteration_ratio are others than the specification's: "
+        f"{file}: llm-tool-test's first_try_success_rate and iteration_ratio are defined differently there: "
         "the first is left out, the second computed from the counts"
     )
     if dry:

@@ -27,6 +27,7 @@ class Record(BaseModel):
         populate_by_name=True,
         allow_inf_nan=False,
         protected_namespaces=(),
+        defer_build=True,  # a process uses a few of the many records that it loads
     )
 
 

@@ -250,7 +250,7 @@ def _added(plan: CostPlan) -> Iterator[str]:
         usual = ""
         if plan.confirm.usual is not None:
             usual = f"; {plan.confirm.usual:.1f} on average while the cases pass as often as in the baseline"
-        yield f"Failed cases are tried again: at most {_extra(plan.confirm)}{usual}."
+        yield f"Failed cases are retried: at most {_extra(plan.confirm)}{usual}."
     if plan.beside is not None:
         yield f"If doubt remains, both sides are measured: at most {_extra(plan.beside)} more."
 

@@ -21,7 +21,7 @@ from evalward.runner.harness import not_runnable
 from evalward.runner.link import Keeper, Shelf, Telling
 from evalward.runner.measure import Beyond, OtherGuidance, prepare, refuse_missing_keys, run_plan
 from evalward.runner.outside import Outside
-from evalward.runner.parts import not_in_parts, shard_of
+from evalward.runner.parts import not_in_parts, refuse_unmeasured, shard_of
 from evalward.suites.across import unfed_rules
 from evalward.wire import messages as m
 from evalward.wire.peer import Peer
@@ -128,6 +128,8 @@ def measure(session: JobSession, data: bytes) -> bytes:
     guidance = _guidance(session, loaded, order)
     keeper, outside = session.keeper, session.outside
     spared = _not_run(loaded, plan, order, outside.env)
+    if order.known is not None:
+        refuse_unmeasured(plan, order.known, order.left)
     to_run = plan if order.known is None else not_in_parts(plan, order.known)
     outline = _outline(session, loaded, to_run, order, spared)
     if order.plan_only:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from evalward.engine.beside import key_of
@@ -34,6 +34,13 @@ def not_in_parts(plan: Plan, known: Report) -> Plan:
     """The part of the plan that no shard has measured: suites that are left to whoever judges all parts."""
     there = {(run.suite, run.target) for run in known.runs}
     return replace(plan, runs=[run for run in plan.runs if key_of(run) not in there])
+
+
+def refuse_unmeasured(plan: Plan, known: Report, left: Collection[str]) -> None:
+    """Raises `InputError` for a run that no shard measured, unless its suite is `left` to whoever judges all parts."""
+    missing = next((run for run in not_in_parts(plan, known).runs if run.suite.spec.name not in left), None)
+    if missing is not None:
+        raise _another(" × ".join(key_of(missing)), "no shard measured it")
 
 
 def with_parts(plan: Plan, known: Report, report: Report) -> Report:

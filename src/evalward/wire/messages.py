@@ -139,6 +139,7 @@ class MeasureOrder(Record):
     beside the head where that is asked for. `withheld` are suites whose commands are not run, by name, and why.
     `shard`: only that part of the plan. `known` is what all shards have measured of it: only what no shard measures is
     run, and what is to be tried again; `settled`: nothing is, so what is known needs no key.
+    `left` are the suites that no shard was to measure.
     `confirms`: a confirm stage may follow, and the planned trials leave it its part of the budget.
     `plan_only`: say what would be run, and run nothing of it. `ask_unchanged`: ask which runs the baseline stands for.
     `versioned`: the files belong to the commit of the repository that they lie in. `batched`: requests go in batches,
@@ -156,6 +157,7 @@ class MeasureOrder(Record):
     withheld: dict[str, str] = {}
     shard: ShardOrder | None = None
     known: Report | None = None
+    left: list[str] = []
     settled: bool = False
     confirms: bool = False
     plan_only: bool = False

@@ -166,7 +166,7 @@ def test_confirm_stage__a_case_without_a_valid_fresh_trial_costs_only_its_own_ev
     assert (evidence.confirmed, evidence.delta, evidence.open) == (True, 0.0, near(-1 / 37))
     assert found.outcome is Outcome.INCONCLUSIVE  # it may be broken, for all that is known
     assert english.message(outcome_of(found)) == (
-        "pass_rate may have fallen 2.7 pp, more than the 2 pp allowed: c2 failed and could not be tried again"
+        "pass_rate may have fallen 2.7 pp, more than the 2 pp allowed: c2 failed and could not be retried"
     )
 
 

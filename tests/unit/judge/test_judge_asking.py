@@ -191,5 +191,5 @@ async def test_a_folder_that_can_not_be_written_loses_no_verdict(tmp_path: Path)
 
 def test_a_key_is_a_digest_and_no_path(tmp_path: Path) -> None:
     for key in ("../../etc/passwd", "sha256:..", ""):
-        with pytest.raises(ValueError, match="is no key"):
+        with pytest.raises(ValueError, match="is not a key"):
             JudgeCache(tmp_path).get(key)

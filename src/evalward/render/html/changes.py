@@ -128,9 +128,9 @@ def _sides(entry: CaseEntry, case: CaseChange, run: RunComparison, trials: RunTr
     known = "Base, measured now" if trials.measured else "Baseline"
     return [
         _side(known, before, trials) if before else _told(known, case.before),
-        _side("Base, tried again", base_again, trials) if base_again else None,
+        _side("Base, retried", base_again, trials) if base_again else None,
         _side("Now", now, trials, link=link, session=entry.session) if now else _of_entry(entry, case.now),
-        _side("Now, tried again", again, trials, link=link) if again else None,
+        _side("Now, retried", again, trials, link=link) if again else None,
     ]
 
 

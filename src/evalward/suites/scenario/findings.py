@@ -288,7 +288,7 @@ def _subcommands(valid: Sequence[Result]) -> Iterator[Finding]:
         yield _finding(
             "retried_subcommand",
             "warning",
-            f"`{name}` is tried again and again: its error messages don't help",
+            f"`{name}` is retried again and again: its error messages don't help",
             evidence=_with_failures(numbers, valid, name),
             threshold=f"> {RETRY_HIGH:.0%}, at least {RETRY_LEAST}",
             advice="Let the message say what was wrong and what a right command looks like.",

@@ -88,9 +88,9 @@ def test_a_base_that_was_tried_again__stands_there_in_full() -> None:
 
     assert [each.text for each in page.all("th") if each.attributes.get("scope") == "col"][:4] == [
         "Baseline",
-        "Base, tried again",
+        "Base, retried",
         "Now",
-        "Now, tried again",
+        "Now, retried",
     ]
     assert "said:hello" in page.words
 
