@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, cast
 
@@ -119,6 +119,13 @@ def make_plan(
         raise InputError(problems)
     if not gathered and not any(run.cases for run in runs):
         raise _nothing_selected(selection, loaded.file, suites)
+    if idle := list(_idle_patterns(selection, suites, runs, gathered=bool(gathered))):
+        raise InputError(
+            [
+                Problem(place=Place(file=loaded.file), message=what, remedy="Correct it, or leave it out.")
+                for what in idle
+            ]
+        )
     warnings = list(dict.fromkeys(warning for run in runs for warning in run.suite.warnings))
     return Plan(runs, selection.partial, warnings, gathered)
 
@@ -246,6 +253,27 @@ def _at_its_key(problem: Problem, suite: Suite, loaded: LoadedConfig) -> Problem
     place = Place(file=loaded.file, line=loaded.line("suites", index, key))
     message = f"{problem.place.file}: {problem.message}"
     return problem.model_copy(update={"place": place, "field": f"suites[{index}].{key}", "message": message})
+
+
+def _idle_patterns(
+    selection: Selection, suites: Sequence[Suite], runs: Sequence[PlannedRun], *, gathered: bool
+) -> Iterator[str]:
+    """The patterns that match nothing beside others that do: misspelt, they would leave out what was asked for.
+
+    Of suites whose results another harness makes (`gathered`), targets and cases are known only later.
+    """
+    names = [suite.name for suite in suites]
+    yield from (f"no suite matches {each!r}" for each in selection.suites if not _any(names, each))
+    if gathered or selection.only is not None:
+        return
+    targets = [run.target.id for run in runs]
+    yield from (f"no target matches {each!r}" for each in selection.targets if not _any(targets, each))
+    cases = [case.id for run in runs for case in run.cases]
+    yield from (f"no case matches {each!r}" for each in selection.cases if not _any(cases, each))
+
+
+def _any(names: Iterable[str], pattern: str) -> bool:
+    return any(chosen(name, [pattern]) for name in names)
 
 
 def _nothing_selected(selection: Selection, file: str, suites: Sequence[Suite]) -> InputError:
