@@ -11,6 +11,9 @@ RAY := $(VENV)/.ray
 CONTAINER_TOOLS ?= $(abspath ../shared/tools/container)
 
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
+# Compiled files are kept, in machines that switch that off too: each worker and each command that a test starts would
+# compile everything again.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: demo test lint unit stress docs container-test agents-test ray-test browser-test screenshots fuzz bench schemas clean
 
@@ -49,7 +52,7 @@ ray-test: $(RAY)  ## run on a Ray cluster of two nodes on this machine, one of w
 browser-test: $(BROWSER)  ## open the pages in Chromium, offline: what is looked at, and what assistive technology finds
 	EVALWARD_MUST_RUN=browser,npm $(BIN)/pytest -q tests/browser
 
-screenshots: $(BROWSER)  ## make the pictures in docs/ anew, of the example's comment and page
+screenshots: $(BROWSER)  ## remake the pictures in docs/, of the example's comment and page
 	PYTHONPATH=tests $(BIN)/python -m support.browser.screenshots
 
 fuzz: $(DEV)  ## damaged files of every format, for an hour or FUZZ_SECONDS; findings are kept in tests/data/fuzz
@@ -58,7 +61,7 @@ fuzz: $(DEV)  ## damaged files of every format, for an hour or FUZZ_SECONDS; fin
 bench: $(DEV)
 	PYTHONPATH=tests $(BIN)/python -m benchmarks
 
-schemas: $(DEV)  ## write the JSON Schemas and docs/cli-options.md anew, after a record or an option has changed
+schemas: $(DEV)  ## write the JSON Schemas and docs/cli-options.md again, after a record or an option has changed
 	@set -e; for name in $$($(BIN)/evalward schema); do \
 		$(BIN)/evalward schema $$name --output src/evalward/schemas/$$name.schema.json; \
 	done

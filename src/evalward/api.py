@@ -230,7 +230,7 @@ def record(config: LoadedConfig, suite: str, target: Target) -> list[Trial]:
     from dataclasses import replace
 
     from evalward.config import RECORDED
-    from evalward.engine.scheduler import make_subject
+    from evalward.engine.subject import make_subject
     from evalward.suites.base import kind_named
 
     spec = next((each for each in config.config.suites if each.name == suite), None)

@@ -36,6 +36,8 @@ from evalward.commands.shard_arguments import (
 from evalward.commands.shared_arguments import (
     VERBOSE,
     VERBOSE_CHECK,
+    add_batch,
+    add_changed_since,
     add_config,
     add_folder,
     add_judging,
@@ -129,6 +131,8 @@ def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
     _selection_options(parser)
     add_plan_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
+    add_batch(parser)
+    add_changed_since(parser)
     add_shard_option(parser)
     add_on_options(parser)
     parser.add_argument("--record", type=Path, metavar="DIR", help="also keep a recording to commit, without secrets")
@@ -143,10 +147,12 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
     _selection_options(parser)
     add_plan_options(parser)
     parser.add_argument("--failed", action="store_true", help=FAILED)
+    add_batch(parser)
+    add_changed_since(parser)
     add_parts_option(parser)
     parser.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
     parser.add_argument(
-        "--base", metavar="COMMIT", help="measured beside the files here where that is needed; default: the baseline's"
+        "--base", metavar="COMMIT", help="measured alongside the files here if needed; default: the baseline's"
     )
     add_judging(parser)
     how_much = parser.add_mutually_exclusive_group()
@@ -199,10 +205,12 @@ def _run(world: World, args: argparse.Namespace) -> int:
         record=args.record,
         verbose=args.verbose,
         failed=args.failed,
+        batch=args.batch,
         shard=Shard(*args.shard) if args.shard else None,
         plan=plan_format(args),
         on_ray=args.on is not None,
         bundles=args.shards,
+        changed_since=args.changed_since,
     )
     return run(world, options)
 
@@ -221,10 +229,12 @@ def _check(world: World, args: argparse.Namespace) -> int:
         fail_on=args.fail_on,
         resume=args.resume,
         failed=args.failed,
+        batch=args.batch,
         base=args.base,
         parts=tuple(args.parts or ()),
         plan=plan_format(args),
         verbose=args.verbose,
+        changed_since=args.changed_since,
     )
     return check(world, options)
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 SOURCE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # noqa: PTH120 - pathlib costs as much as all of this
 PROGRAM = "import sys; sys.path.insert(0, sys.argv.pop(1)); from evalward.entry import main; main()"
 
-FEWER_COLLECTIONS = 50_000
-"""Objects between two searches for garbage: modules are none, and loading them would start a hundred searches."""
+FEWER_COLLECTIONS = 200_000
+"""Objects between two searches for garbage: modules are none, and what a short command loads and makes is fewer."""
 
 EXIT_INTERRUPTED = 130
 """As shells say it: 128 and the number of SIGINT."""

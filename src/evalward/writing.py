@@ -41,10 +41,15 @@ class TreeEntry:
         return stat.S_ISDIR(self.stat.st_mode)
 
     @property
+    def is_link(self) -> bool:
+        """Whether it is a symbolic link, wherever that leads."""
+        return stat.S_ISLNK(self.stat.st_mode)
+
+    @property
     def strange(self) -> str:
         """What makes it nothing that a run of ours leaves, `""` for a folder and a file with one name."""
         mode = self.stat.st_mode
-        if stat.S_ISLNK(mode):
+        if self.is_link:
             return "a symbolic link"
         if stat.S_ISDIR(mode):
             return ""
@@ -106,7 +111,7 @@ class Folder:
         with os.fdopen(handle, "rb") as file:
             found = os.fstat(handle)
             if not stat.S_ISREG(found.st_mode):
-                raise OSError(f"{name} is no regular file")
+                raise OSError(f"{name} is not a regular file")
             data = file.read(min(found.st_size, most) + 1)  # no buffer of the most that a file may hold
             if len(data) > found.st_size:  # it grew
                 data += file.read(most + 1 - len(data))
@@ -121,6 +126,20 @@ class Folder:
             os.stat(last, dir_fd=here, follow_symlinks=False)
             return True
         return False
+
+    def in_the_way(self, name: str) -> TreeEntry | None:
+        """What keeps a file from being created: a link in its path, or something else where a folder should be."""
+        parts = _parts(name)
+        for end in range(1, len(parts) + 1):
+            path = "/".join(parts[:end])
+            try:
+                with self._within(parts[: end - 1], make=False) as here:
+                    entry = TreeEntry(path, os.stat(parts[end - 1], dir_fd=here, follow_symlinks=False))
+            except FileNotFoundError:
+                return None
+            if entry.is_link or (end < len(parts) and not entry.is_folder):
+                return entry
+        return None
 
     def remove(self, name: str) -> None:
         """Remove a file, a link itself or a folder with all that is in it; nothing where there is none."""
@@ -239,7 +258,7 @@ def write_file(path: Path, data: bytes) -> None:
 def _parts(name: str) -> list[str]:
     parts = name.split("/")
     if any(part in {"", ".", ".."} for part in parts):
-        raise ValueError(f"{name!r} is no path below a folder")
+        raise ValueError(f"{name!r} is not a path below a folder")
     return parts
 
 
@@ -300,7 +319,7 @@ def _step(here: int, name: str, seen: Path, *, strict: bool, make: bool) -> int:
         there = os.open(name, flags, dir_fd=here)
     except OSError:
         if strict and stat.S_ISLNK(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode):
-            raise wrong(str(seen), "is a symbolic link, which is not followed to write there", REMEDY) from None
+            raise wrong(str(seen), "is a symbolic link, which is not followed", REMEDY) from None
         raise
     os.close(here)
     return there

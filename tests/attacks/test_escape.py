@@ -243,5 +243,5 @@ async def test_a_workflow_gets_all_walls_or_nothing(walls: Layers, monkeypatch: 
         async with opened() as place:
             assert (await bash(place, "echo ran")).stdout == "ran\n"
         return
-    with pytest.raises(SandboxError, match="beside the keys of this workflow"):
+    with pytest.raises(SandboxError, match="next to the keys of this workflow"):
         await Workspace.create(None, WorkspaceSettings())

@@ -126,7 +126,7 @@ def test_a_member_that_stands_in_it_twice(member: str) -> None:
 def test_archives_that_are_cut_off_or_no_logs() -> None:
     whole = LOG.eval_log()
     for content in (whole[: len(whole) // 2], whole[:60], b"PK\3\4"):
-        assert "it is no whole zip archive" in refused(content)
+        assert "it is not a complete zip archive" in refused(content)
     assert "it has neither header.json nor _journal/start.json" in refused(archive([("a.txt", b"")]))
 
 
@@ -181,7 +181,7 @@ def in_member(member: str, content: bytes) -> bytes:
 )
 def test_broken_documents_in_an_archive(member: str, content: bytes) -> None:
     if (member, content) == ("header.json", b'[{"id": "one", "id": "two"}]'):
-        assert "its header.json is no object" in refused(in_member(member, content))
+        assert "its header.json is not an object" in refused(in_member(member, content))
     else:
         refused(in_member(member, content))
 

@@ -78,7 +78,7 @@ def test_hostile_texts_become_records(write: Any) -> None:
         ('{"testCase": ' + "[" * 200 + "]" * 200 + "}", "it is nested too deeply"),
         ("9" * 100_000, "a number has too many digits"),
         ('{"testCase": {"vars": {"a": [' + "0," * 1_000_001 + "0]}}}", "more than 1,000,000 parts"),
-        ('{"testCase": ' + "[]," * 3, "a key stands in double quotes in JSON"),
+        ('{"testCase": ' + "[]," * 3, "JSON keys need double quotes"),
     ],
     ids=["brackets", "objects", "deep", "digits", "values", "broken"],
 )
@@ -90,7 +90,7 @@ def test_a_bomb_among_the_rows_is_refused(item: str, words: str) -> None:
 def test_a_bomb_around_the_rows_is_refused() -> None:
     many = json.dumps([0] * 999_990)
     text = document([row()]).replace('"shareableUrl": null', f'"shareableUrl": {many}')
-    assert "what stands around its results has more than 1,000,000 parts" in refusal(text)
+    assert "what surrounds its results has more than 1,000,000 parts" in refusal(text)
 
 
 def test_long_lists_around_the_rows_that_nobody_needs_take_no_memory() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from io import StringIO
 from pathlib import Path
@@ -14,6 +15,7 @@ from evalward.commands import init as command
 from evalward.commands.init import init
 from evalward.commands.world import World
 from evalward.opening import files_near
+from evalward.writing import Folder
 from support.fuzzing.folders import write_files
 
 INSPECT = b"from inspect_ai import task\n@task\ndef bot(): ...\n"
@@ -26,32 +28,109 @@ def begun(folder: Path) -> tuple[int, str]:
     return guarded(world, lambda world: init(world, None, silent=True)), out.getvalue()
 
 
+def left_alone(folder: Path, there: set[str]) -> bool:
+    """Whether nothing lies in the folder but `.git` and what was there before."""
+    return {str(path.relative_to(folder)) for path in folder.rglob("*")} == {".git", *there}
+
+
 @pytest.mark.parametrize("link", ["evals", "prompts", ".github", ".github/workflows", "evals/bash"])
-def test_nothing_is_written_through_a_linked_folder(tmp_path: Path, link: str) -> None:
+@pytest.mark.parametrize("leads", ["to a folder", "to nothing"])
+def test_a_linked_folder_is_refused_before_anything_is_written(tmp_path: Path, link: str, leads: str) -> None:
     outside, folder = tmp_path / "outside", tmp_path / "repository"
-    outside.mkdir()
+    if leads == "to a folder":
+        outside.mkdir()
     (folder / link).parent.mkdir(parents=True)
     (folder / link).symlink_to(outside)
     code, said = begun(folder)
-    assert code == 0
-    assert list(outside.iterdir()) == []
-    assert "is a symbolic link" in said
-    assert "written   evalward.yml" in said
+    assert code == 2
+    (error,) = [line for line in said.splitlines() if line.startswith("error: ")]
+    assert error.startswith(f"error: {link}: is a symbolic link, and links are not followed: {link}/")
+    assert error.endswith(
+        "would be written behind it. Replace the link by the folder itself, and run `evalward init` again."
+    )
+    assert "written" not in said.replace(error, "")
+    assert not outside.exists() or list(outside.iterdir()) == []
+    assert left_alone(folder, {link, *map(str, Path(link).parents)} - {"."})
 
 
-@pytest.mark.parametrize("link", ["evalward.yml", "prompts/bash.md", "evals/bash/first.yaml", ".gitignore"])
+@pytest.mark.parametrize(
+    "link",
+    [
+        "evalward.yml",
+        "evalward.yaml",
+        "prompts/bash.md",
+        "evals/bash/first.yaml",
+        ".gitignore",
+        ".github/workflows/evalward.yml",
+    ],
+)
 @pytest.mark.parametrize("leads", ["to a file", "to nothing"])
-def test_nothing_is_written_through_a_linked_file(tmp_path: Path, link: str, leads: str) -> None:
+def test_a_linked_file_is_refused_before_anything_is_written(tmp_path: Path, link: str, leads: str) -> None:
     outside, folder = tmp_path / "outside", tmp_path / "repository"
     if leads == "to a file":
         outside.write_text("theirs\n")
     (folder / link).parent.mkdir(parents=True)
     (folder / link).symlink_to(outside)
     code, said = begun(folder)
-    assert code == 0, said
+    assert code == 2, said
+    (error,) = [line for line in said.splitlines() if line.startswith("error: ")]
+    assert error == (
+        f"error: {link}: is a symbolic link, and links are not followed. "
+        "Replace the link by the file itself, or remove it, and run `evalward init` again."
+    )
     assert outside.exists() == (leads == "to a file")
     assert leads == "to nothing" or outside.read_text() == "theirs\n"
     assert (folder / link).is_symlink()
+    assert left_alone(folder, {link, *map(str, Path(link).parents)} - {"."})
+
+
+def test_all_links_are_named_at_once_and_each_once(tmp_path: Path) -> None:
+    for link in ("evals", "prompts", ".gitignore"):
+        (tmp_path / link).symlink_to(tmp_path / "nowhere")
+    code, said = begun(tmp_path)
+    assert code == 2
+    problems = [line for line in said.splitlines() if "is a symbolic link" in line]
+    assert [line.removeprefix("error: ").split(":")[0].strip() for line in problems] == [
+        "evals",
+        "prompts",
+        ".gitignore",
+    ]
+
+
+def test_a_link_that_is_not_in_the_way_is_no_concern(tmp_path: Path) -> None:
+    (tmp_path / "docs").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "evalward.yml").write_text("version: 1\n")
+    (tmp_path / "evals").symlink_to(tmp_path / "nowhere")
+    code, said = begun(tmp_path)
+    assert code == 0, said
+    assert "evalward.yml is there already" in said
+
+
+def test_a_file_where_a_folder_is_needed_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    (tmp_path / "evals").write_text("mine")
+    code, said = begun(tmp_path)
+    assert code == 2
+    assert (
+        "error: evals: is not a folder, and evals/bash/first.yaml would be written in it. "
+        "Move it away, and run `evalward init` again." in said
+    )
+    assert left_alone(tmp_path, {"evals"})
+
+
+def test_what_fails_later_leaves_nothing_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    create = Folder.create
+
+    def full(self: Folder, name: str, data: bytes) -> None:
+        if name.startswith("prompts/"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), name)
+        create(self, name, data)
+
+    monkeypatch.setattr(Folder, "create", full)
+    code, said = begun(tmp_path)
+    assert code == 3
+    assert "prompts/bash.md: can't be written" in said
+    assert "written   " not in said
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
 def test_nothing_is_read_through_a_link(tmp_path: Path) -> None:

@@ -66,6 +66,7 @@ COMMANDS = (
     ("init", "--yes"),
     ("run", "--output", "bare/out"),
     ("check", "--output", "bare/out"),
+    ("check", "--changed-since", "HEAD", "--output", "bare/out"),
     ("safety", "ls"),
     ("schema", "report"),
     ("validate",),

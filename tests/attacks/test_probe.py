@@ -127,7 +127,7 @@ def test_a_folder_for_claims_that_is_not_ours_alone_is_refused(
     else:
         place.mkdir()
         place.chmod(0o777)
-    with pytest.raises(SandboxError, match="not a folder of ours alone"):
+    with pytest.raises(SandboxError, match="not a private folder of this user"):
         take_user()
 
 

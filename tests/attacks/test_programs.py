@@ -112,7 +112,7 @@ def test_the_network_is_open_only_where_it_is_asked_for(checkout: Path) -> None:
 def test_a_workflow_without_all_walls_starts_nothing(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, Layers(own_user=False))
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
-    with pytest.raises(TargetError, match="beside the keys") as caught:
+    with pytest.raises(TargetError, match="next to the keys") as caught:
         said(target(checkout, "#!/bin/sh\necho ran\n"))
     assert caught.value.cause is Cause.SANDBOX
 

@@ -1,4 +1,4 @@
-"""`evalward check` where a doubt is left: the commit of the baseline is measured beside the files here."""
+"""`evalward check` where a doubt is left: the commit of the baseline is measured alongside the files here."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_commit_of_the_baseline__is_measured__and_resumed(repo: Repo) -> None:
     script = sided(repo, heads=("one",), bases=())
     done = repo.run("check")
     known = json.loads((repo.root / ".evalward/baseline.json").read_text())["provenance"]["commit"]
-    assert f"1 case, 3 trials on each side, the base commit {known[:7]} beside this one." in done.err, done.err
+    assert f"1 case, 3 trials on each side, the base commit {known[:7]} alongside this one." in done.err, done.err
     assert (statuses(beside(repo)["head"]), statuses(beside(repo)["base"])) == (["failed"] * 3, ["passed"] * 3)
     assert script.said[-6:] == [("heads", "one"), ("bases", "one")] * 3
     before, asked = repo.report(), len(repo.asked())

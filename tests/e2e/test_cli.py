@@ -321,7 +321,7 @@ BREAKS: dict[str, tuple[Breaker, str]] = {
         writes("evalward.yml", CONFIG.replace("cases.jsonl", "none.jsonl")),
         "error: evalward.yml:3: suites[0].cases: no file matches 'none.jsonl'.",
     ),
-    "case is no JSON": (
+    "case is not JSON": (
         writes("cases.jsonl", "# mine\n{'id': 1}\n"),
         "error: cases.jsonl:2: not a JSON object: ",
     ),

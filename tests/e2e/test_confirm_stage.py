@@ -70,15 +70,15 @@ def test_failures_that_dont_repeat__pass(repo: Repo) -> None:
     moody(repo, one=1, two=1)
     done = repo.run("check")
     assert done.code == 0, done.err
-    assert "Confirming: 6 fresh trials of 2 cases that failed, before a drop is believed." in done.err
+    assert "Confirming: 6 retrials of 2 cases that failed, before a drop is reported." in done.err
     assert fresh(repo) == [(case, trial, "passed") for case in ("one", "two") for trial in (2, 3, 4)]
     assert files(repo) == Counter({name: 4 if name in {"one", "two"} else 1 for name in NAMES})
     assert sorted(path.name for path in repo.trials() if path.name.startswith("one.")) == [
         f"one.{number}.json" for number in (1, 2, 3, 4)
     ]
     comment = repo.path("comment.md").read_text("utf-8")
-    assert "2 cases that failed were tried again: 6 of 6 retrials passed." in comment
-    assert "Failed, but not held against this change: 2" in comment
+    assert "2 cases that failed were retried: 6 of 6 retrials passed." in comment
+    assert "Flaky failures: 2" in comment
     assert repo.report()["runs"][0]["metrics"]["pass_rate"]["value"] == pytest.approx(4 / 6)  # of the planned trials
     assert len(repo.asked()) == 2 * (6 + 6)
 
@@ -108,7 +108,7 @@ def test_budget_spent_in_the_stage__the_planned_trials_decide(repo: Repo) -> Non
     assert repo.report()["interrupted"] is None
     assert (evidence(repo)["confirmed"], evidence(repo)["p"]) == (False, pytest.approx(1 / 36))
     comment = repo.path("comment.md").read_text("utf-8")
-    assert "The retrials don't count: 1 of 2 failed cases has no valid fresh trial (it ended early: budget" in comment
+    assert "The retrials don't count: 1 of 2 failed cases has no valid retrial (it ended early: budget" in comment
     assert "The planned trials alone decide." in comment
 
 

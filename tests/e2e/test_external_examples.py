@@ -131,4 +131,4 @@ def test_the_harness_runs_and_runs_again_what_failed(example: Example, tmp_path:
     assert all(f"✗ {case} (" in said for case in example.broken)
     assert "confirmed by retrials" in said
     failed, fresh = FRESH[len(example.broken)]
-    assert f"{failed} tried again: 0 of {fresh} retrials passed" in said
+    assert f"{failed} retried: 0 of {fresh} retrials passed" in said

@@ -87,7 +87,7 @@ def test_the_pull_request__is_told_in_the_comment(bad: Path) -> None:
     assert "| scenario | `oracle` | `scripted:tidy` | `scripted:hasty` |" in text
     assert "| `move-house` | ✅ passed | ✅ passed | ❌ failed, gates 3/5 |" in text
     assert "| `take-stock` | ❌ failed; passed in the baseline | 1/3 |" in text
-    assert "`move` is tried again and again: its error messages don't help" in text
+    assert "`move` is retried again and again: its error messages don't help" in text
     assert "Broken: 3" in text
     junit = (bad / "junit.xml").read_text("utf-8")
     assert "isn't in inventory.txt" in junit

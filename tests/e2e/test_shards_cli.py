@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from support.live_runs import CLAUDE, Repo, model_of, task, timeless
-from support.model_server import ModelServer
+from support.model_server import Answer, Conversation, ModelServer, Script, Tokens, bash
 from support.moody import moody_model
 
 NAMES = ("one", "two", "three", "four", "five", "six", "seven")
@@ -79,9 +79,35 @@ def test_the_confirm_stage__is_the_merging_jobs(repo: Repo) -> None:
         shard(repo, number)
     checked = repo.run("check", "--parts", *ALL)
     assert checked.code == 0, checked.err
-    assert "fresh trials of 1 case that failed" in checked.err
+    assert "retrials of 1 case that failed" in checked.err
     live = next(run for run in repo.report()["runs"] if run["target"] == CLAUDE)
     assert {(trial["id"], trial["status"]) for trial in live["confirmation"]} == {("three", "passed")}
+
+
+def answers(name: str) -> Conversation:
+    """A conversation of two requests, 6,000 tokens each, whose first prints this word."""
+    tokens = Tokens(input=5900, output=100)
+    return Conversation(f"the word {name}.", (bash(f"echo {name}", tokens=tokens), Answer("Done.", tokens=tokens)))
+
+
+def test_a_budget_holds_over_the_parts_and_the_confirm_stage(tmp_path: Path) -> None:
+    """The parts use 24,000 tokens: one fresh trial more, and the first request of the next, that is all."""
+    right = tuple(answers(name) for name in NAMES[:2])
+    wrong = tuple(replace(each, answers=(replace(answers("no").answers[0]), each.answers[1])) for each in right)
+    more = {"policy": [{"metric": "pass_rate", "max_drop": 0.01}], "budget_tokens": 39_000}
+    with ModelServer(Script(right)) as server:
+        repo = Repo(tmp_path, server)
+        repo.write([CLAUDE], TASKS[:2], suite={"max_turns": 2}, more=more, concurrency=1)
+        assert repo.run("run").code == 0
+        assert repo.run("baseline", "update").code == 0
+        server.settings = replace(server.settings, script=Script(wrong))
+        for number in (1, 2):
+            done = repo.run("run", "--shard", f"{number}/2", "--output", f"part-{number}")
+            assert (done.code, len(repo.report(f"part-{number}")["runs"][0]["cases"])) == (0, 1), done.err
+        asked = len(server.requests)
+        checked = repo.run("check", "--parts", "part-1", "part-2")
+        assert "of 2 cases that failed" in checked.err
+        assert len(server.requests) - asked == 3, checked.out
 
 
 def test_a_missing_shard__is_no_verdict__and_running_it_again_is_enough(repo: Repo) -> None:
@@ -101,7 +127,7 @@ def test_a_later_attempt__takes_the_place_of_the_one_before(repo: Repo) -> None:
     again = repo.run("run", "--shard", "2/4", "--output", "again", env={"GITHUB_RUN_ATTEMPT": "2"})
     assert (again.code, repo.report("again")["part"]["attempt"]) == (0, 2)
     checked = repo.run("check", "--parts", *ALL, "again")
-    assert (checked.code, "shard 2/4: 2 parts of it; the last one holds (again)" in checked.err) == (0, True)
+    assert (checked.code, "shard 2/4: there are 2 parts of it; the newest counts (again)" in checked.err) == (0, True)
 
 
 def test_parts_of_another_configuration__are_refused(repo: Repo) -> None:
@@ -154,6 +180,57 @@ def test_a_folder_of_parts__stands_for_them(repo: Repo) -> None:
     for name in ALL:
         (repo.root / name).rename(repo.root / "parts" / name)
     assert repo.run("check", "--parts", "parts").code == 0
+
+
+def test_a_report_stands_for_its_folder(repo: Repo) -> None:
+    files = [f"{name}/report.json" for name in ALL]
+    assert repo.run("check", "--parts", *files).code == 0
+    assert repo.run("merge", *files, "--output", "merged/report.json").code == 0
+
+
+NAME_THEM = "Name the output folders of all shards, or the folder that they were downloaded to."
+
+
+@pytest.mark.parametrize("command", [("check", "--parts"), ("merge", "--output", "merged/report.json")])
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("nothing", f"nothing: there is no such folder. {NAME_THEM}"),
+        ("empty", f"empty: it holds no part. {NAME_THEM}"),
+        ("evalward.yml", f"evalward.yml: it is not a folder. {NAME_THEM}"),
+        ("link", "link: is a symbolic link, which is not followed. Name a folder of its own."),
+        ("whole", "whole: its report is of a whole run, not of a shard. "),
+    ],
+)
+def test_what_is_no_part__is_one_message__and_nothing_is_made(
+    repo: Repo, command: tuple[str, ...], name: str, why: str
+) -> None:
+    (repo.root / "empty").mkdir()
+    (repo.root / "link").symlink_to("part-1")
+    words = (command[0], name, *command[1:]) if command[0] == "merge" else (*command, name)
+    done = repo.run(*words)
+    assert (done.code, len(done.err.splitlines())) == (2, 1), done.err
+    assert done.err.startswith(f"error: {why}")
+    assert not (repo.root / "nothing").exists()
+    assert not (repo.root / "merged").exists()
+
+
+@pytest.mark.parametrize(("name", "instead"), [("merged", "merged/report.json"), ("new/r.json", "new/report.json")])
+def test_a_merged_report_has_its_own_name(repo: Repo, name: str, instead: str) -> None:
+    done = repo.run("merge", *ALL, "--output", name)
+    said = f"error: {name}: the file must be called report.json. Name it {instead}."
+    assert (done.code, done.err.splitlines()) == (2, [said])
+
+
+def test_suites_that_the_shards_were_not_asked_for__are_not_measured_in_their_place(repo: Repo) -> None:
+    for number in (1, 2):
+        words = ("--target", "oracle", "--shard", f"{number}/2", "--output", f"half-{number}")
+        assert repo.run("run", *words).code == 0
+    asked = len(repo.server.requests)
+    refused = repo.run("check", "--parts", "half-1", "half-2")
+    said = f"error: live × {CLAUDE}: the parts were measured of something else: no shard measured it. "
+    assert (refused.code, said in refused.err, len(repo.server.requests) - asked) == (2, True, 0), refused.err
+    assert repo.run("check", "--target", "oracle", "--parts", "half-1", "half-2").code == 0
 
 
 def test_a_shard_without_a_case__has_done_all_that_it_had_to(repo: Repo) -> None:

@@ -51,6 +51,26 @@ def test_cases_are_checked_as_the_suite_that_names_them(folder: Path, monkeypatc
     assert prompt == (0, "evals/prompt.md: suite more of evalward.yml, no problem\n")
 
 
+RULES = (
+    "bash: overall_rate (goal 0.9, max_drop 0.05), pass_rate (max_drop 0.05), "
+    "tool_call_success_rate (goal 0.8, max_drop 0.05)"
+)
+
+
+def test_without_a_policy__one_line_says_which_rules_decide(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code, text = said(folder, "evalward.yml", monkeypatch=monkeypatch)
+    assert code == 0
+    assert text.splitlines()[1:] == [f"  no policy: the default rules decide: {RULES}"]
+
+
+def test_with_a_policy__nothing_is_said_of_other_rules(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = json.loads((folder / "evalward.yml").read_text("utf-8"))
+    config["policy"] = [{"metric": "pass_rate", "floor": 0.5}]
+    (folder / "evalward.yml").write_text(json.dumps(config), "utf-8")
+    code, text = said(folder, "evalward.yml", monkeypatch=monkeypatch)
+    assert (code, len(text.splitlines())) == (0, 1)
+
+
 def test_the_config_is_found_from_the_file(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     code, text = said(folder / "evals", "../cases.jsonl", monkeypatch=monkeypatch)
     assert (code, text) == (0, "../cases.jsonl: 2 cases, suite shell of ../evalward.yml, no problem\n")
@@ -83,10 +103,10 @@ def test_what_it_does_not_take_is_one_sentence(folder: Path, monkeypatch: pytest
     (folder / "report.json").write_text('{"schema": "evalward.report/1", "version": 1, "runs": []}', "utf-8")
     assert said(folder, "report.json", monkeypatch=monkeypatch) == (
         2,
-        f"error: report.json: this is no config and no baseline, and no suite of evalward.yml names it. {TAKES}\n",
+        f"error: report.json: this is not a config or a baseline, and no suite of evalward.yml names it. {TAKES}\n",
     )
     (folder / "evalward.yml").unlink()
     assert said(folder, "cases.jsonl", monkeypatch=monkeypatch) == (
         2,
-        f"error: cases.jsonl: this is no config and no baseline, and there is no evalward.yml near it. {TAKES}\n",
+        f"error: cases.jsonl: this is not a config or a baseline, and there is no evalward.yml near it. {TAKES}\n",
     )

@@ -36,6 +36,7 @@ PERMISSIONS: dict[str, dict[str, str] | list[dict[str, str]]] = {
     "release-branch": {"contents": "read", "pull-requests": "write", "statuses": "write"},
     "merge-queue": {"contents": "read", "pull-requests": "write", "statuses": "write"},
     "nightly": {"contents": "read"},
+    "nightly-batches": {"contents": "read"},
     "baseline-push": {"contents": "write"},
     "baseline-pull-request": {"contents": "write", "pull-requests": "write"},
     "baseline-accept": {"actions": "read", "contents": "write", "pull-requests": "write", "statuses": "write"},

@@ -1,7 +1,7 @@
 """What a test can't do without: where it is missing the test is passed over, and says so; in CI it fails instead.
 
 `EVALWARD_MUST_RUN` names what has to be there, with commas between: `npm`, `agents`, `browser`, `harnesses`,
-`ray`. A check that nobody runs any more would look like one that passes.
+`ray`, `shells` (zsh and fish). A check that nobody runs any more would look like one that passes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NoReturn
 import pytest
 
 VARIABLE = "EVALWARD_MUST_RUN"
-NAMES = ("npm", "agents", "browser", "harnesses", "ray")
+NAMES = ("npm", "agents", "browser", "harnesses", "ray", "shells")
 
 
 def missing(name: str, why: object) -> NoReturn:

@@ -30,7 +30,7 @@ WORKFLOW = "baseline-accept.yml"
 def at_hand(update: UpdateCommand, file: str, report: Report, judging: Criteria, judgement: Judgement) -> Accepting:
     """For whoever ran the check: the report is here. `file` is the baseline to commit."""
     verdict = judgement.verdict
-    if verdict.outcome is Outcome.ERROR or _nothing_new(report):
+    if verdict.outcome is Outcome.ERROR or report.all_unchanged:
         return Accepting()
     command = update.text(verdict)
     commit = f"Commit {quoted(file)} with the change."
@@ -55,7 +55,7 @@ def in_ci(
 ) -> Accepting:
     """For a workflow's run, whose report is in an artifact."""
     verdict = judgement.verdict
-    if verdict.outcome is Outcome.ERROR or _nothing_new(report):
+    if verdict.outcome is Outcome.ERROR or report.all_unchanged:
         return Accepting()
     command = downloaded(settings, runner, verdict)
     if verdict.outcome is Outcome.PASS or plan.pull_number is None:
@@ -79,14 +79,9 @@ def in_ci(
     return Accepting(text, command, f"{COMMAND} {REASON}", then.helps)
 
 
-def _nothing_new(report: Report) -> bool:
-    """Whether the baseline's trials stand for every run: there is nothing that could become the baseline."""
-    return bool(report.runs) and all(run.unchanged is not None for run in report.runs)
-
-
-def of_fork(settings: ActionInputs, runner: RunnerEnvironment, verdict: Verdict) -> Accepting:
+def of_fork(settings: ActionInputs, runner: RunnerEnvironment, report: Report, verdict: Verdict) -> Accepting:
     """For the second stage of a fork's run."""
-    if verdict.outcome is Outcome.ERROR:
+    if verdict.outcome is Outcome.ERROR or report.all_unchanged:
         return Accepting()
     text = (
         "Only a branch of this repository can be accepted: push this one to it, and open the pull request from "

@@ -25,6 +25,7 @@ from evalward.records.report import REPORT_FILE, REPORT_SCHEMA, Beside, Report, 
 from evalward.records.result import Result
 from evalward.suites.across import diagnose
 from evalward.suites.base import kind_named, kinds
+from evalward.suites.batched import findings_of
 
 MAX_REPORT_BYTES = 20_000_000
 MAX_RUNS = 200
@@ -174,7 +175,7 @@ def _bounded_run(run: Run) -> None:
     planned = {(result.id, result.definition) for result in run.cases}
     fresh = [*run.confirmation, *both_sides.head, *both_sides.base]
     if any((result.id, result.definition) not in planned or result.trial <= run.trials for result in fresh):
-        raise _refused(f"{run.name[:MAX_NAME]}: has a fresh trial of something that it did not try before")
+        raise _refused(f"{run.name[:MAX_NAME]}: has a retrial of a case without a planned trial")
     for result in (*run.cases, *fresh):
         if max(len(result.id), len(result.category)) > MAX_NAME or len(result.checks) > MAX_CHECKS:
             raise _refused(f"{run.name[:MAX_NAME]}: a result is too large")
@@ -204,7 +205,7 @@ def _measured(run: Run, mismatches: list[str], shelf: str = "") -> Run:
     mismatching = _differing(run.metrics, found.metrics) + _differing_categories(run.categories, found.categories)
     if mismatching:
         mismatches.append(f"{run.name}: it claims other numbers than its cases give ({', '.join(mismatching[:5])})")
-    update = {"metrics": found.metrics, "categories": found.categories, "findings": kind.findings(run.cases, found)}
+    update = {"metrics": found.metrics, "categories": found.categories, "findings": findings_of(kind, run.cases, found)}
     return run.model_copy(update=update)
 
 

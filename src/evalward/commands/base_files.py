@@ -19,7 +19,7 @@ def head_files(runner: RunnerSession, settings: ActionInputs) -> HeadFiles:
 
 
 def base_of_pull(settings: ActionInputs, sides: BaseAndHead, tree: GitTree) -> tuple[FilesOfCommit | None, BaseSide]:
-    """The commit that judges a pull request, where there is one, and what of it is measured beside the head."""
+    """The commit that judges a pull request, where there is one, and what of it is measured alongside the head."""
     file, sha = sides.judging.file, sides.base.sha
     if file is None or sha is None:
         why = "the base has no configuration that could judge" if sides.unprotected else sides.base.note

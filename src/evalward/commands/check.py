@@ -18,11 +18,19 @@ from evalward.commands.ending import (
     write_page,
 )
 from evalward.commands.failed import failed_in, only_failed
-from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
+from evalward.commands.measuring import chosen_of, in_batches, load, measured, runner_of, services_of
 from evalward.commands.options import CheckOptions
-from evalward.commands.parts import here, keep_trials, read_parts, refuse_others, refuse_output, spread
+from evalward.commands.parts import PartsKeeping, here, read_parts, refuse_output, spread, take_parts
 from evalward.commands.pipeline import Criteria, policy_of
-from evalward.commands.planning import PlanBasis, PlanRequest, announcing, show_plan
+from evalward.commands.planning import (
+    PlanBasis,
+    PlanRequest,
+    SinceRequest,
+    Unchanging,
+    announcing,
+    show_plan,
+    unchanged_since,
+)
 from evalward.commands.spelling import UpdateCommand, check_again, check_failed, shown_by
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
@@ -81,6 +89,7 @@ class _CheckOrdered:
     tree: GitTree
     base: FilesOfCommit | None
     order: MeasureOrder
+    unchanged: Unchanging
 
     @property
     def basis(self) -> PlanBasis:
@@ -95,7 +104,7 @@ def check(world: World, options: CheckOptions) -> int:
     with runner_of(world) as runner:
         if options.plan is not None:
             asked = _ordered(world, runner, options)
-            request = PlanRequest(asked.order, asked.basis, options.output)
+            request = PlanRequest(asked.order, asked.basis, options.output, asked.unchanged)
             return show_plan(asked.world, runner, request, options.plan)
         try:
             found = checked(world, runner, options)
@@ -150,6 +159,8 @@ def checked(world: World, runner: RunnerSession, options: CheckOptions) -> Check
         suites=options.selection.suites,
     )
     services.planned, services.confirms = announcing(world, asked.basis), asked.order.confirms
+    in_batches(services, asked.order, loaded)
+    services.unchanged = asked.unchanged
     report = measured(runner, _with_parts(asked, runner, services), services)
     history = history_of(world, loaded.config.history, lambda name: runner.read(name, limit=MAX_FILE_BYTES))
     anchor, notes = anchor_of_config(asked.tree, loaded, judging.policy, profile=options.profile)
@@ -175,11 +186,9 @@ def _with_parts(asked: _CheckOrdered, runner: RunnerSession, services: Services)
     except IncompleteError as error:  # what an earlier check left in the output folder is not this one's verdict
         services.output.write(COMMENT_FILE, problems_markdown(f"could not be judged: {error}", ()))
         raise
-    refuse_others(parts, asked.loaded, asked.tree.head())
-    for note in parts.notes:
-        world.say(f"warning: {note}")
-    keep_trials(parts, services.output, world.cwd)
-    return asked.order.model_copy(update={"known": parts.report})
+    keep = PartsKeeping(services.output, world.cwd, lambda note: world.say(f"warning: {note}"))
+    known = take_parts(parts, asked.loaded, asked.tree.head(), keep)
+    return asked.order.model_copy(update={"known": known, "left": list(parts.left)})
 
 
 def _ordered(world: World, runner: RunnerSession, options: CheckOptions) -> _CheckOrdered:
@@ -191,6 +200,7 @@ def _ordered(world: World, runner: RunnerSession, options: CheckOptions) -> _Che
         options = replace(options, selection=chosen)
     policy = policy_of(loaded, options.profile, options.fail_on)
     baseline = find_baseline(runner, loaded, options)
+    unchanged = unchanged_since(world, loaded, _since(loaded, options, baseline))
     tree = GitTree(loaded.root, search_path=world.env.get("PATH", os.defpath))
     base, side = None, BaseSide(why_not="the files belong to no repository")
     if options.versioned:
@@ -203,8 +213,18 @@ def _ordered(world: World, runner: RunnerSession, options: CheckOptions) -> _Che
         base=side,
         confirms=judging.confirms and not options.parts,  # the shards have kept a share already
         versioned=options.versioned,
+        batched=options.batch,
+        ask_unchanged=options.changed_since is not None,
     )
-    return _CheckOrdered(world, options, loaded, judging, tree, base, order)
+    return _CheckOrdered(world, options, loaded, judging, tree, base, order, unchanged)
+
+
+def _since(loaded: LoadedConfig, options: CheckOptions, baseline: Baseline | None) -> SinceRequest | None:
+    if options.changed_since is None:
+        return None
+    path = options.baseline or loaded.root / loaded.config.baseline_for(None, options.profile)
+    ours = (options.output, *options.parts)
+    return SinceRequest(options.changed_since, baseline, path, ours, options.selection.trials)
 
 
 def find_baseline(runner: RunnerSession, loaded: LoadedConfig, options: CheckOptions) -> Baseline | None:

@@ -9,10 +9,11 @@ import posixpath
 from dataclasses import dataclass
 
 from evalward.decide.history_file import HISTORY_FILE, History, append_to_text, entries_of, read_history
-from evalward.git import GitTree
+from evalward.git import GitTree, repository_path
 from evalward.github.commits import commit_file, read_text
 from evalward.github.errors import GitHubError
 from evalward.github.repository import RepositoryWriter
+from evalward.github.settings import ActionInputs
 from evalward.records.problem import wrong
 from evalward.records.report import Report
 from evalward.records.verdict import Judgement
@@ -25,9 +26,10 @@ def read_branch_history(repository: RepositoryWriter, branch: str) -> History:
     return read_history(text or "")
 
 
-def read_commit_history(tree: GitTree, sha: str, folder: str) -> History:
-    """What a commit has in a folder, from the repository's top. Raises `GitHubError`, `InputError`."""
-    data = tree.read(sha, posixpath.normpath(posixpath.join(folder, HISTORY_FILE)))
+def read_base_history(settings: ActionInputs, tree: GitTree, sha: str, folder: str) -> History:
+    """What a commit has in a folder, from the configuration's. Raises `GitHubError`, `InputError`."""
+    parts = [settings.working_directory, posixpath.dirname(settings.config), folder, HISTORY_FILE]
+    data = tree.read(sha, repository_path(tree.prefix(), parts))
     return read_history((data or b"").decode("utf-8", "replace"))
 
 

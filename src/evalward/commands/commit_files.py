@@ -1,4 +1,4 @@
-"""The files of the commit that is measured beside the head: from git objects or through the API, for the runner."""
+"""The files of the commit that is measured alongside the head: from git objects or through the API, for the runner."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from evalward.commands.accepting import at_hand
 from evalward.commands.anchoring import anchor_of_config
+from evalward.commands.default_rules import rules_by_default
 from evalward.commands.ending import display_of, emit_as, sources_of
 from evalward.commands.files import is_ours, read_baseline_file, read_committed, read_report
 from evalward.commands.options import CompareOptions
@@ -22,7 +23,7 @@ from evalward.decide.anchor import Anchor
 from evalward.git import GitTree
 from evalward.records.baseline import Baseline
 from evalward.records.history import HistoryEntry
-from evalward.records.policy import Policy, Rule
+from evalward.records.policy import Policy
 from evalward.records.problem import InputError, wrong
 from evalward.records.report import Report
 from evalward.render.context import PageContext
@@ -38,7 +39,7 @@ def compare_files(world: World, options: CompareOptions) -> int:
     report, baseline = _both_sides(world, options, file)
     judgement = decide_report(report, baseline, policy, *_past(world, loaded, policy, options.profile))
     if loaded is None:
-        world.note(f"note: no evalward.yml in this folder or above; {_by_default(report)}")
+        world.note(f"note: no evalward.yml in this folder or above; {rules_by_default(default_rules(report))}")
     config = str(options.config) if options.config else None
     named = str(options.baseline) if options.baseline else None
     update = UpdateCommand(str(options.report), config, named, options.profile)
@@ -89,19 +90,6 @@ def _past(
     for note in notes:
         world.say(f"warning: {note}")
     return history, anchor
-
-
-def _by_default(report: Report) -> str:
-    """The rules that hold without a config: `the default rules decide: bash: tool_call_success_rate (floor 0.75)`."""
-    kinds = default_rules(report)
-    rules = [f"{kind}: {', '.join(map(_in_words, rules))}" for kind, rules in kinds.items() if rules]
-    return f"the default rules decide: {'; '.join(rules)}" if rules else "no rule decides"
-
-
-def _in_words(rule: Rule) -> str:
-    limits = ("floor", "ceiling", "goal", "max_drop", "max_rise")
-    given = [f"{name} {value:g}" for name in limits if (value := getattr(rule, name)) is not None]
-    return f"{rule.metric} ({', '.join(given)})"
 
 
 def _both_sides(world: World, options: CompareOptions, file: Path) -> tuple[Report, Baseline | None]:

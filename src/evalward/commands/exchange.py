@@ -38,7 +38,7 @@ from evalward.writing import Folder
 CASES_FILE = "cases.jsonl"
 MOST_FILES = 200_000  # of a folder that is looked through
 MOST_BYTES = 256 * MIB  # of one file in it
-TRIAL_HINT = "Keep the folder trials/ beside its report."
+TRIAL_HINT = "Keep the folder trials/ next to its report."
 
 
 def import_files(world: World, form: str, files: Sequence[Path], output: Path, scores: Sequence[str] = ()) -> int:

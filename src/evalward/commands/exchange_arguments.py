@@ -24,7 +24,7 @@ def add_exchange(commands: Commands[argparse.ArgumentParser], command: AddComman
         "files", type=Path, nargs="+", metavar="FILE", help="result files; of fc-eval also a run's folder"
     )
     importer.add_argument(
-        "--output", type=Path, required=True, metavar="REPORT", help="the file to write; trials and cases go beside it"
+        "--output", type=Path, required=True, metavar="REPORT", help="the file to write; trials and cases go next to it"
     )
     add_score_option(importer)
     exporter = command(commands, "export", "write a run in another tool's form", _export)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from evalward.commands.config_place import CONFIG_NAMES
@@ -10,9 +10,8 @@ from evalward.commands.world import World
 from evalward.config.surroundings import KEYS
 from evalward.edge import set_variables
 from evalward.opening import beginning_inside, files_near
-from evalward.records.problem import InputError, unwritable
+from evalward.records.problem import InputError, Place, Problem, unwritable
 from evalward.records.verdict import EXIT_OK
-from evalward.render.escape import plain
 from evalward.render.numbers import plural
 from evalward.starter.contents import MOST_TEXT
 from evalward.starter.found import SHELL, Finds, Origin, find
@@ -28,12 +27,13 @@ from evalward.starter.plan import (
     suggested,
     usable,
 )
-from evalward.writing import Folder
+from evalward.writing import Folder, TreeEntry
 
 MOST_ENTRIES, DEEPEST = 20_000, 8
 LEFT_OUT = frozenset(
     {"node_modules", ".venv", "venv", "__pycache__", "dist", "build", "target", "vendor", "evalward-out", ".tox"}
 )
+GITIGNORE = ".gitignore"
 MOST_IGNORED = 1 << 20
 NO_MODEL = "none"
 ASKED_AGAIN = 3
@@ -46,7 +46,7 @@ Answers = Callable[[], str]
 def init(world: World, answers: Answers | None, *, silent: bool = False) -> int:
     """Look, ask (where there is somebody to ask), write, and say what to do next.
 
-    Raises `InputError` where the folder can't be read.
+    Raises `InputError` where the folder can't be read or written, or a link is where a file is to be.
     """
     finds, whole = _look(world.cwd)
     _tell_finds(world, finds, whole=whole)
@@ -54,11 +54,13 @@ def init(world: World, answers: Answers | None, *, silent: bool = False) -> int:
         world.say("Standard input is not a terminal, so the defaults are used, as with --yes.")
     folder = Folder(world.cwd)
     there = next((name for name in CONFIG_NAMES if folder.has(name)), None)
+    _require_way(folder, [there] if there else [])
     first = None if there else _chosen(world, finds, Questions(world, answers))
     if there:
         world.show(f"{there} is there already: it is left as it is, and no other suite is begun.")
     files = planned(first) if first else []
-    written = [file.path for file in files if _written(world, folder, file)]
+    _require_way(folder, [*(file.path for file in files), GITIGNORE])
+    written = _written(world, folder, files)
     written += _ignored(world, folder)
     _tell_next(world, first, written)
     return EXIT_OK
@@ -169,37 +171,72 @@ def described(origin: Origin) -> str:
 # --- writing --------------------------------------------------------------------------------------------------------
 
 
-def _written(world: World, folder: Folder, file: NewFile) -> bool:
-    """Whether a file was written: what is there stays, and so does what lies behind a link."""
+def _require_way(folder: Folder, paths: Iterable[str]) -> None:
+    """Raises `InputError` for what keeps a file from being written, all of it at once.
+
+    `run` follows no link either: what was written behind one, it would refuse.
+    """
+    found = {hindrance.path: _hindered(hindrance, path) for path in paths if (hindrance := folder.in_the_way(path))}
+    if found:
+        raise InputError(found.values())
+
+
+def _hindered(hindrance: TreeEntry, path: str) -> Problem:
+    last = hindrance.path == path
+    if not hindrance.is_link:
+        message, remedy = f"is not a folder, and {path} would be written in it", "Move it away"
+    elif last:
+        message, remedy = (
+            "is a symbolic link, and links are not followed",
+            "Replace the link by the file itself, or remove it",
+        )
+    else:
+        message = f"is a symbolic link, and links are not followed: {path} would be written behind it"
+        remedy = "Replace the link by the folder itself"
+    place = Place(file=hindrance.path)
+    return Problem(place=place, message=message, remedy=f"{remedy}, and run `evalward init` again.")
+
+
+def _written(world: World, folder: Folder, files: Sequence[NewFile]) -> list[str]:
+    """The paths of the files that were written; what is there already stays. All are written, or none."""
+    made: dict[str, bool] = {}
+    try:
+        for file in files:
+            made[file.path] = _created(folder, file)
+    except BaseException:
+        for path in (path for path, new in made.items() if new):
+            folder.remove(path)
+        raise
+    for path, new in made.items():
+        world.show(f"written   {path}" if new else f"left      {path}: it is there already")
+    return [path for path, new in made.items() if new]
+
+
+def _created(folder: Folder, file: NewFile) -> bool:
+    """Whether a file was written: what is there stays."""
     try:
         folder.create(file.path, file.text.encode())
     except FileExistsError:
-        world.show(f"left      {file.path}: it is there already")
-        return False
-    except InputError as error:
-        world.show(f"left      {file.path}: {plain(str(error.problems[0]))}")
         return False
     except OSError as error:
         raise unwritable(file.path, error, "Run `evalward init` in a folder that you can write to.") from error
-    world.show(f"written   {file.path}")
     return True
 
 
 def _ignored(world: World, folder: Folder) -> list[str]:
     """`.gitignore` with the output folder in it."""
-    name = ".gitignore"
     try:
-        text = folder.read(name, MOST_IGNORED).decode() if folder.has(name) else ""
+        text = folder.read(GITIGNORE, MOST_IGNORED).decode() if folder.has(GITIGNORE) else ""
         more = ignoring(text)
         if more is not None:
-            folder.write(name, more.encode())
+            folder.write(GITIGNORE, more.encode())
     except (OSError, UnicodeDecodeError, InputError):
-        world.show(f"left      {name}: it can't be read. Add the line {IGNORED} to it.")
+        world.show(f"left      {GITIGNORE}: it can't be read. Add the line {IGNORED} to it.")
         return []
     if more is None:
         return []
-    world.show(f"{'added to ' if text else 'written  '} {name}: {IGNORED}")
-    return [name]
+    world.show(f"{'added to ' if text else 'written  '} {GITIGNORE}: {IGNORED}")
+    return [GITIGNORE]
 
 
 # --- words ----------------------------------------------------------------------------------------------------------

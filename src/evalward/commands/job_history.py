@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import posixpath
-
 from evalward.commands.anchoring import Anchoring, find_anchor
 from evalward.commands.baseline_ci import repository_baseline
-from evalward.commands.ci_history import HistoryRequest, keep_history, read_branch_history, read_commit_history
+from evalward.commands.ci_history import HistoryRequest, keep_history, read_base_history, read_branch_history
 from evalward.commands.job import Checkout, Job
 from evalward.commands.stored_history import history_of
 from evalward.decide.anchor import Anchor
@@ -43,8 +41,7 @@ def history_of_job(job: Job, checkout: Checkout, sides: BaseAndHead) -> list[His
         if place is not None and place.branch is not None and settings.github_token:
             found = read_branch_history(RepositoryWriter(checkout.client, job.plan.repository), place.branch)
         elif place is not None and place.folder is not None and sides.base.sha is not None:
-            parts = [settings.working_directory, posixpath.dirname(settings.config), place.folder]
-            found = read_commit_history(tree, sides.base.sha, repository_path(tree.prefix(), parts))
+            found = read_base_history(settings, tree, sides.base.sha, place.folder)
         else:
             read = checkout.head.read
             return history_of(job.surfaces.world, place, lambda name: read(name, limit=MAX_FILE_BYTES))

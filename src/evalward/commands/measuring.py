@@ -12,6 +12,7 @@ from evalward.commands.foreign_commands import refuse_foreign_commands
 from evalward.commands.hosts import refuse_foreign_hosts
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
+from evalward.config.batch import Batch
 from evalward.edge import harmless
 from evalward.engine.keeping import RunRetrials
 from evalward.engine.selection import Selection
@@ -102,9 +103,16 @@ def services_of(
     return Services(loaded.config, world.env, opened, world.tell, world.now, world.redaction, retries, base, folder)
 
 
+def in_batches(services: Services, order: m.MeasureOrder, loaded: LoadedConfig) -> None:
+    """Where the order wants that, requests go in batches, on the configuration's terms."""
+    if order.batched:
+        services.batch, services.resume = loaded.config.batches or Batch(), order.resume
+
+
 def measured(runner: RunnerSession, order: m.MeasureOrder, services: Services) -> Report:
     """Have the runner measure; the report without secrets, which is also in the output folder. Raises `InputError`."""
     load_ahead()
+    services.parts = order.known
     runner.measure(order, services.handlers())
     if services.report is None:
         raise RuntimeError("the runner measured and reported nothing")

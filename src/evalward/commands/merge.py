@@ -19,7 +19,8 @@ from evalward.render.numbers import plural
 def merge(world: World, parts: Sequence[Path], output: Path) -> int:
     """Exit code 0, or 3 where shards are missing or broke off. Raises `InputError`."""
     if output.name != REPORT_FILE:
-        raise wrong(str(output), f"the file must be called {REPORT_FILE}", f"Name it {output.parent / REPORT_FILE}.")
+        instead = (output.parent if output.suffix else output) / REPORT_FILE
+        raise wrong(str(output), f"the file must be called {REPORT_FILE}", f"Name it {instead}.")
     parts = spread(parts, world.cwd)
     refuse_output(parts, output.parent, world.cwd)
     with runner_of(world) as runner:

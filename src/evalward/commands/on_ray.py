@@ -91,7 +91,8 @@ def with_parts_of_cluster(
         with cluster_events(order, world.env) as events:
             collect(world, events, arrived, PartKeeping(world, request.basis, services, Path(parts)).kept)
         found = whole_of(arrived, shared)
-    return request.order.model_copy(update={"known": found.report, "settled": True})
+    known = {"known": found.report, "left": list(found.left), "settled": True}
+    return request.order.model_copy(update=known)
 
 
 def _shared(outline: PlanOutline, basis: PlanBasis) -> list[OutlinedRun]:

@@ -16,9 +16,10 @@ class CheckOptions:
 
     `baseline` overrides the config's; `failed`: only what failed last time; `base` is a commit to measure beside the
     files here, where that is needed, in place of the one that the baseline is of. `parts` are the output folders of
-    shards that have measured the plan. `plan`: run nothing, and show in this format what would be run.
+    shards that have measured the plan. `plan`: run nothing, and show in this format what would be run. `batch`: send
+    requests in batches.
     `versioned`: the files belong to the repository around them, which is asked for commits. `verbose`: print the
-    tables of runs that are fine, too.
+    tables of runs that are fine, too. `changed_since`: what nothing has touched since this commit isn't measured.
     """
 
     config: Path
@@ -32,8 +33,10 @@ class CheckOptions:
     base: str | None = None
     parts: Sequence[Path] = ()
     plan: str | None = None
+    batch: bool = False
     versioned: bool = True
     verbose: bool = False
+    changed_since: str | None = None
 
 
 @dataclass(frozen=True)

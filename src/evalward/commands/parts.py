@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import fsum
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,41 +20,56 @@ from evalward.engine.store import artifacts_path, trial_path
 from evalward.git import GitTree
 from evalward.keeper.outputs import OutputFolder
 from evalward.keeper.session import RunnerSession
-from evalward.records.baseline import Baseline, BaselineCase
-from evalward.records.part import Shard
+from evalward.records.baseline import Baseline
+from evalward.records.history import HistoryEntry
+from evalward.records.part import Shard, told_count
 from evalward.records.policy import Policy
 from evalward.records.problem import wrong
-from evalward.records.report import REPORT_FILE
+from evalward.records.report import REPORT_FILE, Report
 from evalward.wire import messages as m
 from evalward.writing import Folder
 
 MOST_TRIAL = 64 << 20  # bytes of a trial's file
-_DIGITS = 9
 _ELSEWHERE = "Name another folder with --output."
+_NAME_THEM = "Name the output folders of all shards, or the folder that they were downloaded to."
 _WHOLE = "Keep the whole output folder of a shard as its part."
 _SAME = "Check out the measured commit and judge there."
 
 
 class ShardBasis(NamedTuple):
-    """A shard of what is measured, and the baseline and policy that all shards know. `attempt` is that of its job."""
+    """A shard of what is measured, and the baseline, policy and history that all shards know, from the commit that
+    judges. `attempt` is that of its job.
+    """
 
     shard: Shard
     baseline: Baseline | None
     policy: Policy
     attempt: int
+    history: Sequence[HistoryEntry] = ()
+
+
+class PartsKeeping(NamedTuple):
+    """Where the trials of parts are kept, from where their folders count, and who hears what is odd about them."""
+
+    output: OutputFolder
+    anchor: Path
+    warn: Callable[[str], object]
 
 
 def ordered(loaded: LoadedConfig, order: m.MeasureOrder, share: ShardBasis) -> tuple[LoadedConfig, m.MeasureOrder]:
     """The configuration with a shard's part of the budgets and of the requests at once, and the order to run the shard.
 
-    The cases are shared out by how long the baseline's trials took.
+    The cases are shared out by how long the baseline's trials took, or those of the history.
     """
+    from evalward.commands.shard_times import durations_of, usual_times  # noqa: PLC0415 - few runs are shards
+
     number, total = share.shard
     config = config_of_shard(loaded.config, total, confirms=may_confirm(share.policy, share.baseline))
     part = m.ShardOrder(
         index=number,
         total=total,
         durations=durations_of(share.baseline),
+        usual=usual_times(share.history),
         left=list(share.policy.with_base),
         attempt=share.attempt,
     )
@@ -64,23 +78,7 @@ def ordered(loaded: LoadedConfig, order: m.MeasureOrder, share: ShardBasis) -> t
 
 def attempt_of(world: World) -> int:
     """How often GitHub has run this job for the same event; 1 elsewhere."""
-    text = world.env.get("GITHUB_RUN_ATTEMPT", "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < _DIGITS else 1
-
-
-def durations_of(baseline: Baseline | None) -> dict[str, dict[str, dict[str, float]]]:
-    """Milliseconds that a trial of each case took, by suite and target; of cases where that is known."""
-    found: dict[str, dict[str, dict[str, float]]] = {}
-    for run in baseline.runs if baseline else ():
-        times = {case.id: time for case in run.cases if (time := _duration(case)) is not None}
-        if times:
-            found.setdefault(run.suite, {})[run.target] = times
-    return found
-
-
-def _duration(case: BaselineCase) -> float | None:
-    times = [trial.duration_ms for trial in case.trials if trial.status.valid]
-    return fsum(times) / len(times) if any(times) else None
+    return told_count(world.env.get("GITHUB_RUN_ATTEMPT", "")) or 1
 
 
 def here(world: World) -> GitTree:
@@ -89,14 +87,19 @@ def here(world: World) -> GitTree:
 
 
 def folders_in(folder: Path, anchor: Path) -> list[Path]:
-    """The folders in a folder, by name: each holds a part. Raises `InputError`."""
+    """The folders in a folder, by name: each holds a part. Raises `InputError`, also where there is none."""
     found = Folder(folder, anchor)
     try:
+        found.handle(make=False)
         names = [entry.path for entry in found.entries() if entry.is_folder and "/" not in entry.path]
+    except FileNotFoundError:
+        raise wrong(str(folder), "there is no such folder", _NAME_THEM) from None
+    except NotADirectoryError:
+        raise wrong(str(folder), "it is not a folder", _NAME_THEM) from None
     except OSError as error:
-        why = error.strerror or str(error)
-        remedy = "Download the artifacts of all shards to it."
-        raise wrong(str(folder), f"the parts can't be read: {why}", remedy) from error
+        raise wrong(str(folder), f"can't be read: {error.strerror or error}", _NAME_THEM) from error
+    if not names:
+        raise wrong(str(folder), "it holds no part", _NAME_THEM)
     return [folder / name for name in sorted(names)]
 
 
@@ -117,6 +120,27 @@ def refuse_others(found: MergedParts, loaded: LoadedConfig, commit: str | None, 
         raise wrong(option, f"the parts were measured with another {loaded.file}", _SAME)
 
 
+def take_parts(
+    found: MergedParts,
+    loaded: LoadedConfig,
+    commit: str | None,
+    keep: PartsKeeping,
+    *,
+    also: Callable[[], object] | None = None,
+) -> Report:
+    """The report of all parts, once they are of this commit and configuration; their trials are in the output folder.
+
+    Raises `InputError`, also as `also` does, before anything is kept.
+    """
+    refuse_others(found, loaded, commit)
+    if also is not None:
+        also()
+    for note in found.notes:
+        keep.warn(note)
+    keep_trials(found, keep.output, keep.anchor)
+    return found.report
+
+
 def refuse_output(folders: Sequence[Path], output: Path, cwd: Path) -> None:
     """Raises `InputError` for an output folder that is a part, or lies in one: what it holds would be cleared."""
     place = Path(os.path.realpath(cwd / output))
@@ -127,11 +151,13 @@ def refuse_output(folders: Sequence[Path], output: Path, cwd: Path) -> None:
 
 
 def spread(folders: Sequence[Path], cwd: Path) -> list[Path]:
-    """The folders of the parts; one that has no report of its own stands for the folders in it."""
+    """The folders of the parts: one that has no report of its own stands for the folders in it, and a report for its
+    folder. Raises `InputError`.
+    """
     found: list[Path] = []
-    for folder in folders:
-        own = Folder(folder, cwd)
-        found += [folder] if own.has(REPORT_FILE) else folders_in(folder, cwd) or [folder]
+    for named in folders:
+        folder = named.parent if named.name == REPORT_FILE else named
+        found += [folder] if Folder(folder, cwd).has(REPORT_FILE) else folders_in(folder, cwd)
     return found
 
 

@@ -11,6 +11,7 @@ from evalward.decide.compare import compare
 from evalward.decide.confirm import Retrials, may_confirm, to_confirm
 from evalward.decide.doubts import to_settle
 from evalward.decide.history import trend
+from evalward.decide.list_price import at_list_price
 from evalward.decide.samples import Samples, gather
 from evalward.decide.standing import with_flaky
 from evalward.decide.succession import Aligned, align
@@ -70,7 +71,7 @@ class Criteria:
         if not self._last or self._last[0].aligned.report is not report:
             kinds = kinds_of(report)
             against = compared_with(report, self.baseline, self.policy.with_base, kinds)
-            aligned = align(with_standing_trials(report, against), against)
+            aligned = align(at_list_price(with_standing_trials(report, against)), against)
             self._last[:] = [self.of(aligned)]
         return self._last[0]
 
@@ -80,7 +81,7 @@ class Criteria:
         return Compared(aligned, compare(aligned, kinds, self.policy.with_base, past), gather(aligned, kinds))
 
     def retries(self, report: Report) -> list[Retrials]:
-        """What is tried again before a drop is believed: of the head alone, and after that, where a doubt is left, of
+        """What is tried again before a drop is reported: of the head alone, and after that, where a doubt is left, of
         both sides.
         """
         compared, defaults = self.compared(report), default_rules(report)

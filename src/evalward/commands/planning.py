@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,9 +22,13 @@ from evalward.records.outline import PlanOutline
 from evalward.records.plan import CostPlan
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError
+from evalward.records.unchanged import Unchanged
 from evalward.records.verdict import EXIT_OK
 from evalward.registry import KINDS, has
 from evalward.wire.messages import MeasureOrder
+
+Unchanging = Callable[[PlanOutline], Mapping[tuple[str, str], Unchanged]]
+"""Which runs of a plan aren't measured because the baseline's trials stand, by suite and target."""
 
 SERVED = ("planned", "unchanged", "find", "say", "close")
 """What a runner may ask for that only plans: nothing that is spent, started or written."""
@@ -61,11 +65,39 @@ class PlanBasis:
 
 @dataclass(frozen=True)
 class PlanRequest:
-    """What is planned: which order, from what. Finished trials are in the `output` folder."""
+    """What is planned: which order, from what. Finished trials are in the `output` folder. `unchanged` says which runs
+    the baseline stands for.
+    """
 
     order: MeasureOrder
     basis: PlanBasis
     output: Path
+    unchanged: Unchanging = lambda outline: {}  # noqa: ARG005
+
+
+@dataclass(frozen=True)
+class SinceRequest:
+    """What is asked for. `baseline` judges and lies at `path`, from where we were called; `ours` are folders of
+    results: what lies in them is no change. `trials`: so many were asked for.
+    """
+
+    revision: str
+    baseline: Baseline | None
+    path: Path
+    ours: Sequence[Path] = ()
+    trials: int | None = None
+
+
+def unchanged_since(world: World, loaded: LoadedConfig, request: SinceRequest | None) -> Unchanging:
+    """Who says which runs the baseline stands for: without a request, for none.
+
+    Raises `InputError` for a name that no commit has.
+    """
+    if request is None:
+        return lambda _: {}
+    from evalward.commands.changed_since import changed_since  # noqa: PLC0415 - few ask for it
+
+    return changed_since(world, loaded, request).unchanged
 
 
 def announcing(world: World, basis: PlanBasis) -> Callable[[PlanOutline], None]:
@@ -110,6 +142,7 @@ def outlined(world: World, runner: RunnerSession, asked: PlanRequest) -> PlanOut
         world.now,
         world.redaction,
         planned=outlines.append,
+        unchanged=asked.unchanged,
     )
     served = services.handlers()
     order = order.model_copy(update={"plan_only": True, "resume": order.resume and found.is_dir()})

@@ -15,6 +15,7 @@ from evalward.commands.again import again_of, decide_again, remembered
 from evalward.commands.artifact import read_artifact, recomputed
 from evalward.commands.pipeline import decide_report
 from evalward.commands.published import Failing, not_judged, published
+from evalward.commands.standing import ALL_STAND, LeftOutRuns, PullHead
 from evalward.commands.surfaces import Publication, Surfaces, annotated
 from evalward.commands.tell import NO_CONFIG, TELLS, tell
 from evalward.commands.world import World
@@ -87,8 +88,11 @@ def _publish(surfaces: Surfaces, client: GitHub, run: TriggeringRun) -> int:
 
 def _judge(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> Publication:
     settings, runner = surfaces.settings, surfaces.runner
-    report, mismatches = recomputed(read_artifact(surfaces.folder / (settings.publish or "")))
+    artifact = read_artifact(surfaces.folder / (settings.publish or ""))
+    report, mismatches = recomputed(artifact)
     side = _base(surfaces, client, pull)
+    head = PullHead(runner.repository, pull.number, pull.head.sha)
+    report, left_out = LeftOutRuns.of(artifact).decided(report, surfaces, client, head, side)
     policy = side.policy if side else Policy(fail_on=settings.fail_on or "regression")
     baseline = side.baseline if side else None
     judgement = decide_report(report, baseline, policy)
@@ -96,14 +100,14 @@ def _judge(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> Publication:
     if settings.fail_on:
         unjudged = side is None and not settings.bootstrap
         judgement = as_proposed(judgement, policy, unjudged=unjudged, fail_on=settings.fail_on)
-    notes = [UNVERIFIED, *([] if side else [NO_CONFIG])]
+    notes = [ALL_STAND if report.all_unchanged else UNVERIFIED, *left_out, *([] if side else [NO_CONFIG])]
     if mismatches:
         more = f" and {len(mismatches) - 5} more" if len(mismatches) > 5 else ""
         notes.append(
             f"Its own numbers don't match its cases, so they were not used: {'; '.join(mismatches[:5])}{more}."
         )
     surfaces.show(judgement, annotate_cases=False)
-    accept = of_fork(settings, runner, judgement.verdict)
+    accept = of_fork(settings, runner, report, judgement.verdict)
     file = surfaces.folder / (settings.publish or "") / REPORT_FILE
     context = surfaces.context(accept, pull.base.sha, file, notes)
     surfaces.show_page(judgement, report, baseline, context, trials=False)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from evalward.commands.base_files import base_of_pull, guidance_wanted
+from evalward.commands.ci_history import read_base_history
 from evalward.commands.given import given_report, of_commit
-from evalward.commands.measuring import chosen_of, measured, report_bytes
-from evalward.commands.parts import ShardBasis, folders_in, keep_trials, ordered, read_parts, refuse_others
+from evalward.commands.measuring import chosen_of, in_batches, measured, report_bytes
+from evalward.commands.parts import PartsKeeping, ShardBasis, folders_in, ordered, read_parts, take_parts
 from evalward.commands.pipeline import Criteria
 from evalward.commands.planning import PlanBasis, announcing
+from evalward.commands.shard_times import committed_history
 from evalward.commands.surfaces import Surfaces
 from evalward.config import LoadedConfig
 from evalward.decide.unchanged import RunName, StandingLimit, unchanged_runs
 from evalward.edge import harmless
 from evalward.engine.selection import Selection
-from evalward.git import GitTree
+from evalward.git import MAX_FILE_BYTES, GitTree
 from evalward.github.event import EventPlan
 from evalward.github.sides import BaseAndHead
 from evalward.github.unchanged import change_at_hand, max_age_days, may_stand
@@ -27,6 +29,7 @@ from evalward.keeper.outputs import OutputFolder
 from evalward.keeper.services import Services
 from evalward.keeper.session import RunnerSession
 from evalward.records.base import why_of
+from evalward.records.history import HistoryEntry
 from evalward.records.outline import PlanOutline
 from evalward.records.problem import InputError
 from evalward.records.report import Report, digest_of
@@ -104,6 +107,7 @@ def new_report(work: ReportingJob, judging: Criteria) -> tuple[Report, str]:
         withheld=dict(work.withheld),
         ask_unchanged=may_stand(surfaces.settings, work.plan, sides),
         confirms=judging.confirms and surfaces.settings.shard is None and surfaces.settings.parts is None,
+        batched=_can_wait(work),
     )
     loaded, order = _in_parts(work, order)
     services = Services(
@@ -121,11 +125,18 @@ def new_report(work: ReportingJob, judging: Criteria) -> tuple[Report, str]:
         planned=announcing(world, PlanBasis(loaded, judging.baseline, judging.policy, confirms=order.confirms)),
         confirms=order.confirms,
     )
+    in_batches(services, order, loaded)
     with surfaces.guarded_log():
         report = measured(work.head, order, services)
     if services.unwritten is not None:
         raise services.unwritten
     return report, services.digest
+
+
+def _can_wait(work: ReportingJob) -> bool:
+    """Whether requests go in batches: nobody waits for a scheduled run or an update of the baseline."""
+    waits = work.plan.event != "schedule" and work.surfaces.settings.mode != "update-baseline"
+    return work.loaded.config.batches is not None and not waits
 
 
 def _unchanged(work: ReportingJob, outline: PlanOutline) -> Mapping[RunName, Unchanged]:
@@ -140,6 +151,21 @@ def _unchanged(work: ReportingJob, outline: PlanOutline) -> Mapping[RunName, Unc
         return {}
 
 
+def _history(work: ReportingJob) -> Sequence[HistoryEntry]:
+    """What the commit that judges has measured before, as far as it is a file of it. Raises `GitHubError`."""
+    place, sha, settings = work.sides.judging.history, work.sides.base.sha, work.surfaces.settings
+    if place is None or place.folder is None:
+        return []
+    if sha is None:
+        read = work.head.read
+        return committed_history(work.surfaces.world, place, lambda name: read(name, limit=MAX_FILE_BYTES))
+    try:
+        return read_base_history(settings, work.tree, sha, place.folder).entries
+    except InputError as error:  # in every shard alike
+        work.surfaces.warn(f"The history was not read: {error}")
+        return []
+
+
 def _in_parts(work: ReportingJob, order: MeasureOrder) -> tuple[LoadedConfig, MeasureOrder]:
     """The configuration and the order, where this job is one shard or judges all: what it may use, what is known.
 
@@ -147,18 +173,15 @@ def _in_parts(work: ReportingJob, order: MeasureOrder) -> tuple[LoadedConfig, Me
     """
     settings, sides = work.surfaces.settings, work.sides
     if settings.shard is not None:
-        share = ShardBasis(
-            settings.shard, sides.judging.baseline, sides.judging.policy, work.surfaces.runner.run_attempt
-        )
+        judging, attempt = sides.judging, work.surfaces.runner.run_attempt
+        share = ShardBasis(settings.shard, judging.baseline, judging.policy, attempt, _history(work))
         return ordered(work.loaded, order.model_copy(update={"guidance": None}), share)
     if settings.parts is None:
         return work.loaded, order
     workspace = work.surfaces.runner.workspace
     folder = Path(settings.working_directory, settings.parts)
     found = read_parts(work.head, folders_in(folder, workspace), work.tree)
-    refuse_others(found, work.loaded, work.tree.head())
-    of_commit(found.report, settings.parts, work.plan)
-    for note in found.notes:
-        work.surfaces.warn(note)
-    keep_trials(found, work.outputs, workspace)
-    return work.loaded, order.model_copy(update={"known": found.report})
+    keep = PartsKeeping(work.outputs, workspace, work.surfaces.warn)
+    of_plan = partial(of_commit, found.report, settings.parts, work.plan)
+    known = take_parts(found, work.loaded, work.tree.head(), keep, also=of_plan)
+    return work.loaded, order.model_copy(update={"known": known, "left": list(found.left)})

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalward.cluster.orders import ClusterError
 from evalward.commands.ending import display_of, files_line, shown_reports, sources_of, write_outputs, write_page
 from evalward.commands.failed import only_failed
-from evalward.commands.measuring import chosen_of, load, measured, runner_of, services_of
+from evalward.commands.measuring import chosen_of, in_batches, load, measured, runner_of, services_of
 from evalward.commands.parts import ShardBasis, attempt_of, ordered
 from evalward.commands.pipeline import policy_of
 from evalward.commands.planning import (
     PlanBasis,
     PlanRequest,
+    SinceRequest,
+    Unchanging,
     announcing,
     baseline_of_config,
     committed_baseline,
     show_plan,
+    unchanged_since,
 )
 from evalward.commands.record import open_recordings, record
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.engine.parts import IncompleteError
 from evalward.engine.selection import Selection
+from evalward.git import MAX_FILE_BYTES
 from evalward.keeper.services import Services
 from evalward.keeper.session import RunnerSession
+from evalward.records.baseline import Baseline
+from evalward.records.history import HistoryEntry
 from evalward.records.part import Shard
 from evalward.records.report import REPORT_FILE, Report
 from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
@@ -38,8 +45,8 @@ class RunOptions:
     """What `run` was asked for.
 
     `record`: the folder for a recording to commit; `failed`: only what failed before; `shard`: that part of the plan.
-    `plan`: run nothing, and show in this format what would be run. `on_ray`: on a Ray cluster,
-    in so many `bundles`.
+    `plan`: run nothing, and show in this format what would be run. `batch`: send requests in batches. `on_ray`: on a
+    Ray cluster, in so many `bundles`. `changed_since`: what nothing has touched since this commit isn't measured.
     """
 
     config: Path
@@ -51,8 +58,10 @@ class RunOptions:
     failed: bool = False
     shard: Shard | None = None
     plan: str | None = None
+    batch: bool = False
     on_ray: bool = False
     bundles: int | None = None
+    changed_since: str | None = None
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,7 @@ class _RunOrdered:
     loaded: LoadedConfig
     order: MeasureOrder
     basis: PlanBasis
+    unchanged: Unchanging
 
 
 def measured_run(world: World, options: RunOptions) -> tuple[World, Services, Report]:
@@ -75,7 +85,8 @@ def measured_run(world: World, options: RunOptions) -> tuple[World, Services, Re
         clear = None if options.resume else ()
         suites = asked.order.chosen.suites
         services = services_of(asked.world, asked.loaded, options.output, clear=clear, suites=suites)
-        services.planned = announcing(asked.world, asked.basis)
+        services.planned, services.unchanged = announcing(asked.world, asked.basis), asked.unchanged
+        in_batches(services, asked.order, asked.loaded)
         order = _on_ray(runner, asked, services, options) if options.on_ray else asked.order
         report = measured(runner, order, services)
     return asked.world, services, report
@@ -95,20 +106,35 @@ def _ordered(world: World, runner: RunnerSession, options: RunOptions) -> _RunOr
     selection = options.selection
     if options.failed:
         selection = only_failed(runner, options.output, selection, resume=options.resume)
-    order = MeasureOrder(chosen=chosen_of(selection), resume=options.resume)
+    asks, chosen = options.changed_since is not None, chosen_of(selection)
+    order = MeasureOrder(chosen=chosen, resume=options.resume, batched=options.batch, ask_unchanged=asks)
     policy = policy_of(loaded, None, None)
-    if options.shard is None:
-        baseline = baseline_of_config(runner, loaded)
-    else:
-        baseline = committed_baseline(runner, loaded)
-        loaded, order = ordered(loaded, order, ShardBasis(options.shard, baseline, policy, attempt_of(world)))
-    return _RunOrdered(world, loaded, order, PlanBasis(loaded, baseline, policy, compares=False))
+    baseline = (baseline_of_config if options.shard is None else committed_baseline)(runner, loaded)
+    unchanged = unchanged_since(world, loaded, _since(loaded, options, baseline))
+    if options.shard is not None:
+        history = _history(world, runner, loaded)
+        loaded, order = ordered(loaded, order, ShardBasis(options.shard, baseline, policy, attempt_of(world), history))
+    return _RunOrdered(world, loaded, order, PlanBasis(loaded, baseline, policy, compares=False), unchanged)
+
+
+def _history(world: World, runner: RunnerSession, loaded: LoadedConfig) -> Sequence[HistoryEntry]:
+    from evalward.commands.shard_times import committed_history  # noqa: PLC0415 - few runs are shards
+
+    return committed_history(world, loaded.config.history, lambda name: runner.read(name, limit=MAX_FILE_BYTES))
+
+
+def _since(loaded: LoadedConfig, options: RunOptions, baseline: Baseline | None) -> SinceRequest | None:
+    if options.changed_since is None:
+        return None
+    path = loaded.root / loaded.config.baseline_for(None, None)
+    return SinceRequest(options.changed_since, baseline, path, (options.output,), options.selection.trials)
 
 
 def _plan(world: World, options: RunOptions, form: str) -> int:
     with runner_of(world) as runner:
         asked = _ordered(world, runner, options)
-        return show_plan(asked.world, runner, PlanRequest(asked.order, asked.basis, options.output), form)
+        request = PlanRequest(asked.order, asked.basis, options.output, asked.unchanged)
+        return show_plan(asked.world, runner, request, form)
 
 
 def run(world: World, options: RunOptions) -> int:
@@ -134,13 +160,17 @@ def run(world: World, options: RunOptions) -> int:
         for path in record(report, services.output, recordings, world.redaction):
             if not world.quiet:
                 world.show(f"Recorded: {path}")
-    valid = any(result.valid for run in report.runs for result in run.cases) or _empty_shard(report)
+    valid = any(result.valid for run in report.runs for result in run.cases) or _had_nothing_to_do(report)
     return EXIT_OK if valid and not report.interrupted else EXIT_UNJUDGED
 
 
-def _empty_shard(report: Report) -> bool:
-    """True where there are more shards than cases, and this one has none: it has done all that it had to."""
-    return report.part is not None and not any(run.planned or run.not_measured for run in report.runs)
+def _had_nothing_to_do(report: Report) -> bool:
+    """True where the baseline's trials stand for all, and where there are more shards than cases and this one has
+    none.
+    """
+    if report.part is not None:
+        return not any(run.planned or (run.not_measured and run.unchanged is None) for run in report.runs)
+    return report.all_unchanged
 
 
 def _written(world: World, shown: ShownReports, services: Services) -> list[str]:

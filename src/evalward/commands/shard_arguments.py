@@ -44,10 +44,12 @@ def refuse_with_on(args: argparse.Namespace) -> None:
 
     if args.on is None and args.shards is not None:
         raise wrong("--shards", "is of a run on a cluster", "Add --on ray, or name one shard with --shard I/N.")
-    given = [name for name in ("shard", "resume", "failed") if args.on is not None and getattr(args, name)]
+    given = [
+        name for name in ("shard", "resume", "failed", "changed_since") if args.on is not None and getattr(args, name)
+    ]
     if given:
-        remedy = "Leave it out: a cluster runs the whole plan anew."
-        raise wrong(f"--{given[0]}", "can't be used with --on ray", remedy)
+        remedy = "Leave it out: a cluster always runs the whole plan."
+        raise wrong(f"--{given[0].replace('_', '-')}", "can't be used with --on ray", remedy)
 
 
 def add_merge(commands: Commands[argparse.ArgumentParser], command: AddCommand) -> None:

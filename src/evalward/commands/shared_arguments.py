@@ -42,6 +42,18 @@ LAST_REPORT = "default: evalward-out/report.json, next to the config"
 """Where the last run's report is looked for: see `config_place.usual_report`."""
 
 
+def add_batch(parser: argparse.ArgumentParser) -> None:
+    """`--batch`."""
+    what = "send requests in batches, at half price; takes up to 24 h"
+    parser.add_argument("--batch", action="store_true", help=what)
+
+
+def add_changed_since(parser: argparse.ArgumentParser) -> None:
+    """`--changed-since REV`."""
+    what = "leave out suites that no change since this commit can have touched: the baseline's trials stand"
+    parser.add_argument("--changed-since", metavar="REV", help=what)
+
+
 def add_folder(
     parser: argparse.ArgumentParser, default: Path | None = None, what: str = "folder for the results"
 ) -> None:

@@ -305,7 +305,7 @@ def _sort(found: TriedCase, trial: Result) -> str:
     """What kind of trial it is, where it is no planned one."""
     if any(trial is one for one in found.run.cases):
         return ""
-    return "tried again" if any(trial is one for one in found.run.confirmation) else "with the base"
+    return "retrial" if any(trial is one for one in found.run.confirmation) else "with the base"
 
 
 def _others(found: TriedCase, shown: Result) -> list[str]:

@@ -53,6 +53,7 @@ def _check(options: CheckOptions, more: list[str]) -> str:
     named = {
         "--output": output,
         "--trials": selection.trials,
+        "--changed-since": None if more else options.changed_since,  # what failed is run again, whatever changed
         "--baseline": options.baseline,
         "--base": options.base,
         "--profile": options.profile,

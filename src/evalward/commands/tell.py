@@ -19,6 +19,7 @@ from evalward.commands.edits import edits_of
 from evalward.commands.given import of_commit
 from evalward.commands.pipeline import Criteria, decide_report
 from evalward.commands.published import Failing, published
+from evalward.commands.standing import LeftOutRuns, PullHead
 from evalward.commands.surfaces import Publication, Surfaces, surfaces_of
 from evalward.commands.world import World
 from evalward.decide.proposal import as_proposed
@@ -67,12 +68,15 @@ def tell(world: World, settings: ActionInputs, runner: RunnerEnvironment, payloa
 def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Publication:
     settings, runner = surfaces.settings, surfaces.runner
     data = artifact_bytes(surfaces.folder / (settings.publish or ""))
-    report, mismatches = recomputed(of_commit(parse_report(data), REPORT_FILE, plan), of_base=True)
+    artifact = of_commit(parse_report(data), REPORT_FILE, plan)
+    report, mismatches = recomputed(artifact, of_base=True)
     remote, tree = surfaces.remote(client), surfaces.tree(client)
     side, notes = _side(surfaces, plan, tree)
     accepted = find_accepted(surfaces, plan, side, tree, client) if side else None
     if side and accepted:
         side, notes = replace(side, baseline=accepted.baseline), [accepted.note, *notes]
+    report, left_out = LeftOutRuns.of(artifact).decided(report, surfaces, client, _pull_head(plan), side)
+    notes += left_out
     judgement, tried = _judgement(surfaces, client, report, side)
     judgement = accepted.attributed(judgement) if accepted else judgement
     surfaces.show(judgement, annotate_cases=False)
@@ -87,6 +91,12 @@ def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Publication:
         context = replace(context, edits=edits.sentences, edit_lines=edits.lines)
     surfaces.show_page(judgement, report, _judging(side).baseline, context, trials=False)
     return remembered(surfaces.judged(judgement, report, context, digest_of(data)), tried)
+
+
+def _pull_head(plan: EventPlan) -> PullHead | None:
+    if plan.event != "pull_request" or plan.pull_number is None:
+        return None
+    return PullHead(plan.repository, plan.pull_number, plan.head_sha)
 
 
 def _side(surfaces: Surfaces, plan: EventPlan, tree: GitTree) -> tuple[SideRules | None, list[str]]:

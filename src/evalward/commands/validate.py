@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalward.commands.default_rules import rules_by_default
 from evalward.commands.files import read_baseline_file, read_baseline_if_any
 from evalward.commands.validate_files import beginning_of, config_naming, is_baseline, is_config, suites_naming
 from evalward.commands.world import World
@@ -23,7 +24,7 @@ from evalward.records.problem import InputError, Problem
 from evalward.records.verdict import EXIT_OK
 from evalward.render.numbers import plural
 from evalward.runner.measure import prepare
-from evalward.suites.base import Proof
+from evalward.suites.base import Proof, kind_named
 from evalward.targets.base import Answering, knows_answers
 
 
@@ -88,7 +89,15 @@ def _validate_config(path: Path, variables: Collection[str], *, prove: bool) -> 
     headline = f"{path}: {', '.join(counts)}, no problem"
     warnings = (note for run in plan.runs for note in run.suite.warnings)
     odd = dict.fromkeys([*odd_rules(loaded), *_not_followed(loaded, variables), *warnings, *_unused(plan)])
-    return [headline, *found.lines, *(f"warning: {note}" for note in odd)]
+    return [headline, *found.lines, *_rules(loaded), *(f"warning: {note}" for note in odd)]
+
+
+def _rules(loaded: LoadedConfig) -> list[str]:
+    """What decides where the config has no rule of its own."""
+    if loaded.config.policy:
+        return []
+    kinds = {suite.kind: kind_named(suite.kind).default_rules for suite in loaded.config.suites}
+    return [f"  no policy: {rules_by_default(kinds)}"]
 
 
 @dataclass(frozen=True)

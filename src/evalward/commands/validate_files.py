@@ -62,7 +62,7 @@ def config_naming(path: Path, cwd: Path) -> Path:
     found = near if near is None else Path(os.path.relpath(folder / near, cwd))
     found = found or find_config(cwd)
     if found is None:
-        raise wrong(str(path), "this is no config and no baseline, and there is no evalward.yml near it", TAKES)
+        raise wrong(str(path), "this is not a config or a baseline, and there is no evalward.yml near it", TAKES)
     return found
 
 
@@ -75,7 +75,7 @@ def suites_naming(loaded: LoadedConfig, path: Path) -> list[str]:
         if any(name in _files(loaded.root, text) for key in suite.file_keys for text in suite.named_by(key))
     ]
     if not found:
-        raise wrong(str(path), f"this is no config and no baseline, and no suite of {loaded.file} names it", TAKES)
+        raise wrong(str(path), f"this is not a config or a baseline, and no suite of {loaded.file} names it", TAKES)
     return found
 
 

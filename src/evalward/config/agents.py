@@ -35,7 +35,8 @@ class AgentProgram(StrictRecord):
     """
 
     command: list[Text] = Field(
-        min_length=1, description="The program and its arguments; {prompt} stands for the task, else it comes on stdin"
+        min_length=1,
+        description="The program and its arguments; {prompt} stands for the task, which otherwise comes on stdin",
     )
     output: AgentOutput = Field(
         default="text", description="What it prints: text, Evalward's events, or another agent's format"

@@ -141,7 +141,7 @@ def _of_marks(
             continue
         all_known = ", ".join(f"{{{name}}}" for name in sorted(known))
         remedy = f"{did_you_mean(mark, known)} Placeholders here: {all_known}.".strip()
-        yield Mistake(place, f"{{{mark}}} stands for nothing", remedy)
+        yield Mistake(place, f"{{{mark}}} is not a placeholder", remedy)
     first = command.split(maxsplit=1)[0] if shell and isinstance(command, str) else words[0]
     if marks_in(first):
         yield Mistake(place, "a placeholder can't be the program", "Name the program itself.")

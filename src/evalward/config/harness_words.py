@@ -143,7 +143,7 @@ def filled(
 def _values(filling: Filling, used: Sequence[str]) -> Mapping[str, str]:
     unknown = [mark for mark in used if mark not in MARKS]
     if unknown:
-        raise UnfitWordsError(f"{{{unknown[0]}}} stands for nothing")
+        raise UnfitWordsError(f"{{{unknown[0]}}} is not a placeholder")
     if {*LISTS, ONE_ID} & set(used) and not filling.ids:
         raise UnfitWordsError("no case was named")
     if ONE_ID in used and len(filling.ids) != 1:

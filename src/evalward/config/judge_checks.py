@@ -27,7 +27,7 @@ def judge_name_problem(model: str) -> tuple[str, str] | None:
         return None if model != RECORDED else ("names no file", "Write recorded:PATH with the path of its answers.")
     parsed = target_id(model)
     if parsed.form != "model":
-        return "is none", near_or_known(model, JUDGE_FORMS, "Known")
+        return "is unknown", near_or_known(model, JUDGE_FORMS, "Known")
     problem = model_name_problem(parsed.model)
     return None if problem is None else (problem, f"Write {parsed.provider}/NAME.")
 

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, create_model, model_validator
 
 from evalward.config.agents import AgentProgram
+from evalward.config.batch import Batch
 from evalward.config.fields import Name, Text, TextList
 from evalward.config.harness import HarnessSuite
 from evalward.config.judge import JudgeConfig
@@ -100,6 +101,10 @@ class Config(StrictRecord):
     budget_tokens: int | None = Field(
         default=None, gt=0, description="Budget in tokens, read and written; once spent, no further trial starts"
     )
+    batch: bool | Batch = Field(
+        default=False,
+        description="Whether scheduled runs and updates of the baseline send their requests in batches, at half price",
+    )
     history: HistoryPlace | None = Field(default=None, description="Where measurements of earlier runs are kept")
     guidance: Literal["auto"] | Off = Field(
         default="auto", description="Whether changed guidance of scenarios is compared with the base's"
@@ -124,6 +129,13 @@ class Config(StrictRecord):
         """The variables that are named for keys, of providers and of other harnesses: what they hold is secret."""
         commanded = (suite.key_names for suite in self.suites if isinstance(suite, HarnessSuite))
         return self.providers.key_names.union(*commanded)
+
+    @property
+    def batches(self) -> Batch | None:
+        """The terms on which a run that can wait sends its requests in batches; `None` where it doesn't."""
+        if isinstance(self.batch, Batch):
+            return self.batch
+        return Batch() if self.batch else None
 
     def _confirm(self) -> Confirm | None:
         return None if self.confirm == "off" else self.confirm

@@ -47,7 +47,7 @@ class Suite(StrictRecord):
     system: Text | None = Field(default=None, description="File with the system prompt")
     trials: int = Field(default=1, ge=1, le=100, description="Executions of each case by each target")
     always: bool = Field(
-        default=False, description="Measure it on every pull request, also where nothing that it depends on changed"
+        default=False, description="Measure it on every pull request, even if nothing that it depends on changed"
     )
     paths: TextList = Field(
         default=[],

@@ -146,7 +146,7 @@ def _not_poolable(run: Run, before: BaselineRun) -> str:
     if run.subject.hash != before.subject.hash:
         return f"its trials can't be pooled, because its subject changed ({changed_parts(before, run)})"
     if not run.random:
-        return "more trials of a target that always does the same say nothing"
+        return "more trials of a target that always gives the same result add nothing"
     return "its cases are not the same"
 
 

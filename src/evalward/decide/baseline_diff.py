@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from evalward.decide.changes import subject_changes
 from evalward.decide.pooling import run_key
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
 from evalward.records.baseline_diff import BaselineDifference, CaseDifference, CaseDifferenceKind, RunDifference
-from evalward.records.comparison import MetricChange, SubjectChange, Tally
+from evalward.records.comparison import MetricChange, Tally
 from evalward.records.metric import EPSILON, Metric
 
 _CLOCK_METRICS = ("total_duration_ms", "avg_duration_ms")
@@ -31,7 +32,7 @@ def _run(old: BaselineRun | None, new: BaselineRun | None) -> RunDifference:
     shown = new or old
     assert shown is not None  # noqa: S101 - every key is of one side
     metrics = _metrics(old.metrics if old else {}, new.metrics if new else {})
-    subject = _subject(old, new) if old and new else []
+    subject = subject_changes(old.subject, new.subject) if old and new else []
     cases = _cases(old, new) if old and new else []
     trials = (old.trial_counts if old else None, new.trial_counts if new else None)
     news = bool(subject or cases or trials[0] != trials[1]) or any(m.id not in _CLOCK_METRICS for m in metrics)
@@ -48,15 +49,6 @@ def _run(old: BaselineRun | None, new: BaselineRun | None) -> RunDifference:
         metrics=metrics if news else [],
         cases=cases,
     )
-
-
-def _subject(old: BaselineRun, new: BaselineRun) -> list[SubjectChange]:
-    before, now = old.subject.parts, new.subject.parts
-    return [
-        SubjectChange(part=name, before=before.get(name), now=now.get(name))
-        for name in sorted({*before, *now})
-        if before.get(name) != now.get(name)
-    ]
 
 
 def _metrics(before: dict[str, Metric], now: dict[str, Metric]) -> list[MetricChange]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from evalward.records.comparison import CategoryChange, MetricChange, SubjectChange
 from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metric
-from evalward.records.report import Subject
+from evalward.records.report import UNRECORDED, Subject
 from evalward.records.surface import PartText, PartTexts
 from evalward.records.texts import stands_for
 
@@ -64,10 +64,10 @@ def part_texts(subject: Subject, texts: Mapping[str, str]) -> PartTexts:
 
 
 def subject_changes(before: Subject, now: Subject) -> list[SubjectChange]:
-    """The parts of the subject that differ, by name."""
-    names = sorted({*before.parts, *now.parts})
+    """The parts of the subject that differ, by name. What one side has not recorded is not known to differ."""
+    parts = {name: (before.parts.get(name), now.parts.get(name)) for name in sorted({*before.parts, *now.parts})}
     return [
-        SubjectChange(part=name, before=before.parts.get(name), now=now.parts.get(name))
-        for name in names
-        if before.parts.get(name) != now.parts.get(name)
+        SubjectChange(part=name, before=old, now=new)
+        for name, (old, new) in parts.items()
+        if old != new and not (name in UNRECORDED and None in (old, new))
     ]

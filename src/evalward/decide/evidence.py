@@ -250,7 +250,7 @@ def _interval(sample: Sample, delta: float) -> records.Interval | None:
 
 
 def _contributions(sample: Sample, delta: float) -> list[float]:
-    """What each case contributes to the difference: numbers whose mean is `delta`. Empty where it can't be told apart.
+    """What each case contributes to the difference: numbers whose mean is `delta`. Empty where it is unknown apart.
 
     For shares these are the residuals of a ratio of means; for sums over the suite each case counts as many times as
     there are cases.

@@ -8,6 +8,7 @@ from statistics import fmean, median
 
 from evalward.records.baseline import BaselineCase, BaselineRun, BaselineTrial
 from evalward.records.plan import PlannedUse, estimate
+from evalward.records.trace import BATCH_SHARE
 
 READ: Mapping[str, Callable[[BaselineTrial], float | None]] = {
     "requests": lambda trial: trial.details.requests,
@@ -33,11 +34,15 @@ class KnownFigures:
     median: Figures
 
     @classmethod
-    def of(cls, run: BaselineRun | None, *, free: bool = False) -> KnownFigures:
-        """Those of a run of the baseline; what asks no model uses nothing, whatever it repeats."""
+    def of(cls, run: BaselineRun | None, *, free: bool = False, batched: bool = False) -> KnownFigures:
+        """Those of a run of the baseline; what asks no model uses nothing, whatever it repeats.
+
+        `batched`: requests cost half, and how long they take is not known.
+        """
         cases = run.cases if run is not None else []
         fixed = NOTHING if free else {}
-        by_case = {case.id: {**_of_case(case), **fixed} for case in cases}
+        found = {case.id: _in_batches(_of_case(case)) if batched else _of_case(case) for case in cases}
+        by_case = {case: {**figures, **fixed} for case, figures in found.items()}
         known = {name: [each[name] for each in by_case.values() if name in each] for name in READ}
         return cls(by_case, {**{name: median(values) for name, values in known.items() if values}, **fixed})
 
@@ -61,6 +66,11 @@ class KnownFigures:
                 for name in READ
             }
         )
+
+
+def _in_batches(figures: Figures) -> Figures:
+    halved = {"cost_usd": figures["cost_usd"] * BATCH_SHARE} if "cost_usd" in figures else {}
+    return {**{name: value for name, value in figures.items() if name != "trial_ms"}, **halved}
 
 
 def _of_case(case: BaselineCase) -> Figures:

@@ -35,7 +35,7 @@ class PlanJudging:
 
 
 def foreseen(run: OutlinedRun, known: BaselineRun | None, judging: PlanJudging, *, base: bool) -> Sight | Unseen:
-    """What a run could show, or why that can't be said. `base`: the base can be measured beside the head."""
+    """What a run could show, or why that can't be said. `base`: the base can be measured alongside the head."""
     if known is None:
         return "not_in_baseline"
     confirm = judging.policy.confirm if judging.compares else None

@@ -318,7 +318,9 @@ def _notes(sides: Sequence[_ColumnSide], differences: Sequence[GuidanceDifferenc
         notes.append(f"Too few trials to show anything: give each scenario at least {trials_needed}.")
     broken = [f"{side.errors} with {side.column.name}" for side in sides if side.errors]
     if broken:
-        notes.append(f"Trials that broke, by no fault of the guidance, and don't count: {', '.join(broken)}.")
+        notes.append(
+            f"Trials that ended in an error through no fault of the guidance, and don't count: {', '.join(broken)}."
+        )
     return notes
 
 

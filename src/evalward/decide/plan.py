@@ -92,7 +92,7 @@ def _source(baseline: Baseline | None) -> PlanBaseline | None:
 def _costed(run: OutlinedRun, known: Mapping[tuple[str, str, str], BaselineRun]) -> _Costed:
     """With what the baseline knows of the run under its name, or its suite's former one: another target costs other."""
     found = known.get((run.suite, run.target, run.kind)) or known.get((run.was or "", run.target, run.kind))
-    return _Costed(run, found, KnownFigures.of(found, free=run.free))
+    return _Costed(run, found, KnownFigures.of(found, free=run.free, batched=run.batched))
 
 
 def _run(each: _Costed, judging: PlanJudging, *, has_baseline: bool, base: bool) -> PlannedRunUse:
@@ -118,6 +118,7 @@ def _run(each: _Costed, judging: PlanJudging, *, has_baseline: bool, base: bool)
         seen=seen,
         unseen=None if isinstance(found, Sight) else found,
         random=run.random,
+        batched=run.batched,
     )
 
 

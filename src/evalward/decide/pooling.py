@@ -127,9 +127,9 @@ def _differences(one: NamedReport, newest: NamedReport) -> list[Problem]:
     for key in sorted(ours.keys() & theirs.keys()):
         if ours[key].subject.hash != theirs[key].subject.hash:
             parts = changed_parts(ours[key], theirs[key])
-            found.append(f"{ours[key].name} measured another subject than {newest.file} ({parts} differ)")
+            found.append(f"{ours[key].name} measured a different subject than {newest.file} ({parts} differ)")
         elif _definitions(ours[key]) != _definitions(theirs[key]):
-            found.append(f"{ours[key].name} has other cases than {newest.file}")
+            found.append(f"{ours[key].name} has different cases than {newest.file}")
     return [Problem(place=Place(file=one.file), message=message, remedy=remedy) for message in found]
 
 

@@ -11,7 +11,7 @@ from evalward.records.policy import Confirm
 from evalward.records.verdict import RuleOutcome
 
 MOST_FRESH = 20
-"""Fresh trials of a case that a configuration may ask for (`Confirm.trials`)."""
+"""Retrials of a case that a configuration may ask for (`Confirm.trials`)."""
 
 
 def remedies(outcome: RuleOutcome, run: RunComparison | None, confirm: Confirm | None) -> list[Statement]:

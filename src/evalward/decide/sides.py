@@ -103,9 +103,7 @@ def unusable(run: Run, sides: RunSides) -> str | None:
     why = f" ({run.confirm_note})" if run.confirm_note else ""
     cut = [case for case in failed if all(r.status is Status.SKIPPED for r in sides.fresh.get(case, ()))]
     if cut and run.confirm_note:
-        return (
-            f"{len(cut)} of {len(failed)} failed cases {'has' if len(cut) == 1 else 'have'} no valid fresh trial{why}"
-        )
+        return f"{len(cut)} of {len(failed)} failed cases {'has' if len(cut) == 1 else 'have'} no valid retrial{why}"
     if failed and not any(result.valid for case in failed for result in sides.fresh.get(case, ())):
-        return f"no failed case has a valid fresh trial{why}"
+        return f"no failed case has a valid retrial{why}"
     return None

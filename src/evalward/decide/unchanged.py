@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
 
 from evalward.decide.staleness import age_days
 from evalward.records.baseline import Baseline, BaselineCase, BaselineProvenance, BaselineRun
@@ -16,7 +15,7 @@ from evalward.records.outline import OutlinedRun, PlanOutline
 from evalward.records.patterns import matches_any
 from evalward.records.report import Report, Run
 from evalward.records.result import Result
-from evalward.records.unchanged import Unchanged
+from evalward.records.unchanged import MeasuredBecause, Unchanged
 
 UNRELATED = (
     "README",
@@ -55,32 +54,6 @@ _AHEAD_DAYS = -1
 RunName = tuple[str, str]
 """Suite and target."""
 
-Because = Literal[
-    "change_unknown",
-    "nothing_changed",
-    "no_baseline",
-    "baseline_too_old",
-    "suite_unknown",
-    "always",
-    "no_paths",
-    "configuration",
-    "both_sides",
-    "selection",
-    "not_in_baseline",
-    "subject",
-    "cases",
-    "trials",
-    "file",
-]
-"""Why a run is measured; `file`: a changed file matters, or may."""
-
-
-class MeasuredBecause(NamedTuple):
-    """Why a run is measured, and which file it is about."""
-
-    code: Because
-    file: str = ""
-
 
 @dataclass(frozen=True)
 class SuiteTerms:
@@ -110,10 +83,12 @@ class ChangeAtHand:
     """What is known of a change. `files` are those that it changes, without the configuration; `None`: unknown.
 
     `config_edited`: it changes the configuration's file. `suites` are the terms of each suite, by name.
+    `empty_repeats`: a change of nothing is made to have everything run once more.
     """
 
     files: Sequence[str] | None = None
     config_edited: bool = False
+    empty_repeats: bool = True
     suites: Mapping[str, SuiteTerms] = field(default_factory=dict)
 
 
@@ -161,7 +136,7 @@ def why_measured(
 def _change_unknown(change: ChangeAtHand) -> MeasuredBecause | None:
     if change.files is None:
         return MeasuredBecause("change_unknown")
-    if not change.files and not change.config_edited:  # such a commit is made to have everything run once more
+    if not change.files and not change.config_edited and change.empty_repeats:
         return MeasuredBecause("nothing_changed")
     return None
 

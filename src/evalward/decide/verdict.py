@@ -77,6 +77,7 @@ def _validity(comparison: Comparison, policy: Policy) -> list[Reason]:
 _AFTER: Mapping[Interruption, to_do.Plain] = {
     "budget": "advice.raise_budget",
     "signal": "advice.resume",
+    "batch": "advice.resume",
     "fault": "advice.fix_and_resume",
 }
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from evalward.engine.keeping import RunRetrials
 from evalward.engine.plan import Plan, PlannedRun
-from evalward.engine.scheduler import Executed, make_subject
+from evalward.engine.scheduler import Executed
 from evalward.records.case import Case
 from evalward.records.patterns import chosen
 from evalward.records.report import Beside, MeasuredBase, Report, Run
@@ -88,7 +88,7 @@ def beside_plan(plan: Plan, report: Report, retrials: Sequence[RunRetrials], bas
         runs += pair
         left = len(asked[key].trials) - len(pair[0].cases)
         if left:
-            notes[key] = f"{plural(left, 'case')} of them the base asks otherwise, or not at all"
+            notes[key] = f"{plural(left, 'case is', 'cases are')} different or missing in the base"
     return Pairs(replace(plan, runs=runs), notes)
 
 
@@ -96,7 +96,7 @@ def _pair(head: PlannedRun, base: PlannedRun, trials: Mapping[str, int], last: M
     chosen = [case for case in head.cases if case.id in trials]
     both = {name: case for name, case in equally_defined(head.cases, base.cases).items() if name in trials}
     if not both:
-        raise NotMeasuredError("the base asks each of the cases otherwise, or not at all")
+        raise NotMeasuredError("each of the cases is different or missing in the base")
     numbers = {case.id: range(last.get(case.id, 0) + 1, last.get(case.id, 0) + 1 + trials[case.id]) for case in chosen}
     own = [case for case in chosen if case.id in both]
     return [
@@ -238,14 +238,13 @@ def measured_base(whole: Whole, done: Executed, commit: str | None) -> MeasuredB
 
 def _with_unmeasured(planned: PlannedRun, run: Run | None) -> Run:
     if run is None:
-        subject = make_subject({**planned.suite.subject, **planned.target.subject})
         run = Run(
             suite=planned.suite.spec.name,
             kind=planned.kind.name,
             target=planned.target.id,
             trials=planned.trials,
             random=planned.target.random,
-            subject=subject,
+            subject=planned.subject,
         )
     there = {result.id for result in run.cases}
     left = [

@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from evalward.records.budget import Budget
 from evalward.records.report import Interruption
 from evalward.records.trace import Usage
+from evalward.targets.failures import Cause
+
+ENDS: Mapping[str, Interruption] = {Cause.BUDGET: "budget", Cause.BATCH: "batch"}
+"""Why the target of a trial was refused what it needed to go on, and by what the run ends then."""
 
 
 class Control:

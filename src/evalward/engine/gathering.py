@@ -9,7 +9,7 @@ from evalward.config import LoadedConfig
 from evalward.config.targets import predecessor_of
 from evalward.engine.keeping import RunRetrials
 from evalward.engine.plan import GatheredSuite, Plan, nothing_matches
-from evalward.engine.scheduler import make_subject
+from evalward.engine.subject import make_subject
 from evalward.records.report import ANY_TARGET, Partial, Report, Run
 from evalward.records.texts import MOST_IN_REPORT, bounded_texts
 from evalward.suites.base import Kind

@@ -72,7 +72,7 @@ class Records(OutputStore, Protocol):
         ...
 
     def checkpoint(self, report: Report) -> Sequence[RunRetrials]:
-        """Write down what is measured so far. What of it is to be tried again before a drop is believed."""
+        """Write down what is measured so far. What of it is to be tried again before a drop is reported."""
         ...
 
     def of_guidance(self, name: str) -> OutputStore:

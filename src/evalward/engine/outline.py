@@ -9,9 +9,9 @@ from evalward.config.harness import HarnessSuite, needed_keys
 from evalward.config.targets import predecessor_of
 from evalward.engine.keeping import OutputStore
 from evalward.engine.plan import GatheredSuite, Plan, PlannedRun
-from evalward.engine.scheduler import AT_ONCE, jobs_of, make_subject
+from evalward.engine.scheduler import AT_ONCE, jobs_of
 from evalward.records.outline import LeftOut, OutlinedCase, OutlinedHarness, OutlinedRun, PlanOutline
-from evalward.targets.base import Evaluated, Free
+from evalward.targets.base import Evaluated, Free, in_batches
 
 
 def outline_of(
@@ -69,7 +69,8 @@ def _run(run: PlannedRun, both_sides: Collection[str], store: OutputStore | None
         missing_key=next((key for key in keys if key), None),
         not_measured=run.not_measured,
         was=was.suite if was is not None else None,
-        subject=make_subject({**run.suite.subject, **target.subject}).hash,
+        batched=in_batches(target),
+        subject=run.subject.hash,
     )
 
 
@@ -80,9 +81,8 @@ def _free(target: Evaluated) -> bool:
 
 def _kept(run: PlannedRun, store: OutputStore) -> Mapping[str, int]:
     """How many finished trials of each case an earlier run has left, as resuming it would find them."""
-    subject = make_subject({**run.suite.subject, **run.target.subject})
     kept: dict[str, int] = {}
-    for job in jobs_of(run, subject):
+    for job in jobs_of(run, run.subject):
         if store.find(job.wanted).result is not None:
             kept[job.case.id] = kept.get(job.case.id, 0) + 1
     return kept

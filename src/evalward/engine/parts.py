@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from evalward.records.base import acyclic
 from evalward.records.part import Part
 from evalward.records.problem import InputError, Place, Problem, wrong
-from evalward.records.report import Report, Run
+from evalward.records.report import Provenance, Report, Run
 from evalward.records.result import NOT_RUN, Result, Status
 from evalward.records.texts import MOST_IN_REPORT, bounded_texts
+from evalward.render.names import short_hash
 from evalward.render.numbers import plural
 from evalward.suites.across import diagnose
 from evalward.suites.base import kind_named
+from evalward.suites.batched import findings_of
 
-RUN_AGAIN = "Run these shards again, and judge all parts then; the parts that are whole stay as they are."
+RUN_AGAIN = "Run these shards again, then judge all parts; complete parts stay as they are."
 _MOST_NAMED = 20
 
 
@@ -33,7 +35,7 @@ class NamedPart(NamedTuple):
         if self.report.part is None:
             raise wrong(
                 self.folder,
-                "its report is that of a whole run, and no shard of one",
+                "its report is of a whole run, not of a shard",
                 "Judge it by itself with `evalward compare`; parts are made by `evalward run --shard I/N`.",
             )
         return self.report.part
@@ -77,37 +79,63 @@ def merged(given: Sequence[NamedPart]) -> MergedParts:
 
 def _refuse_strangers(given: Sequence[NamedPart]) -> None:
     first = given[0]
-    for other in given[1:]:
-        for what, mine, theirs in _identities(first, other):
-            if mine != theirs:
-                raise wrong(
-                    other.folder,
-                    f"it is no part of the run that {first.folder} is a part of: {what} {theirs}, and not {mine}",
-                    "Judge the parts of one run together, all of one commit.",
-                )
+    for other in given:
+        why = next(_differences(first, other), None)
+        if why is not None:
+            message = f"it doesn't belong to the same run as {first.folder}: {why}"
+            raise wrong(other.folder, message, "Judge the parts of one run together, all of one commit.")
+        if other.part.index > other.part.total:
+            message = f"it says that it is shard {other.part.index} of {other.part.total}"
+            raise wrong(other.folder, message, "Measure it again with `evalward run --shard I/N`.")
 
 
-def _identities(one: NamedPart, other: NamedPart) -> Iterable[tuple[str, object, object]]:
-    mine, theirs = one.report, other.report
-    yield "it was made by Evalward", mine.tool.version, theirs.tool.version
-    yield "its commit is", mine.provenance.commit, theirs.provenance.commit
-    yield "the digest of its configuration is", mine.provenance.config_sha256, theirs.provenance.config_sha256
-    yield "its number of shards is", one.part.total, other.part.total
-    yield "the digest of its plan is", one.part.plan, other.part.plan
+def _differences(one: NamedPart, other: NamedPart) -> Iterator[str]:
+    """What of another part isn't as of a run's first one, the plainest first."""
+    mine, theirs = one.report.provenance, other.report.provenance
+    if one.report.tool.version != other.report.tool.version:
+        yield f"it was made by Evalward {other.report.tool.version}, not by {one.report.tool.version}"
+    if mine.commit != theirs.commit:
+        yield f"it is of {_commit(theirs)}, not of {_commit(mine).removeprefix('commit ')}"
+    if mine.config_sha256 != theirs.config_sha256:
+        yield "it was measured with another configuration"
+    if one.part.total != other.part.total:
+        yield f"it is of {plural(other.part.total, 'shard')}, not of {one.part.total:,}"
+    if one.part.plan != other.part.plan:
+        yield "it is of another plan: targets, cases, trials, prompts, versions or the baseline differ"
+
+
+def _commit(made: Provenance) -> str:
+    return f"commit {short_hash(made.commit)}" if made.commit else "an unknown commit"
 
 
 def _newest(given: Sequence[NamedPart]) -> tuple[dict[int, NamedPart], list[str]]:
-    """The part of each shard that holds: of several that of the last attempt, and of one attempt the last made."""
+    """The part of each shard that holds: of several that of the last attempt, and of one attempt the last made.
+
+    Raises `InputError` where two are of one attempt and time and say something else.
+    """
     found: dict[int, NamedPart] = {}
-    for each in sorted(given, key=lambda one: (one.part.attempt, one.report.created_at)):
-        found[each.part.index] = each
+    unsure: dict[int, InputError] = {}
+    for each in sorted(given, key=_age):
+        index, before = each.part.index, found.get(each.part.index)
+        found[index] = each
+        if before is None or _age(before) != _age(each):
+            unsure.pop(index, None)
+        elif before.report != each.report:
+            message = f"it is {each.part.name} of the same attempt and time as {before.folder}, with other results"
+            unsure[index] = wrong(each.folder, message, "Keep one of them.")
+    if unsure:
+        raise next(iter(unsure.values()))
     doubled = Counter(each.part.index for each in given)
     notes = [
-        f"{found[index].part.name}: {count} parts of it; the last one holds ({found[index].folder})"
+        f"{found[index].part.name}: there are {count} parts of it; the newest counts ({found[index].folder})"
         for index, count in sorted(doubled.items())
         if count > 1
     ]
     return found, notes
+
+
+def _age(each: NamedPart) -> tuple[int, str]:
+    return each.part.attempt, each.report.created_at
 
 
 def _lacking(newest: Mapping[int, NamedPart], total: int) -> list[str]:
@@ -180,7 +208,7 @@ def remeasured(run: Run, cases: Sequence[Result]) -> Run:
             "planned": len(cases),
             "metrics": measurement.metrics,
             "categories": measurement.categories,
-            "findings": kind.findings(cases, measurement),
+            "findings": findings_of(kind, cases, measurement),
         }
     )
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol, cast
 
 from evalward.config import LoadedConfig, Suite
 from evalward.engine.selection import Selection
+from evalward.engine.subject import subject_of
 from evalward.records.case import Case
 from evalward.records.patterns import chosen
 from evalward.records.problem import InputError, Place, Problem, wrong
-from evalward.records.report import Partial
+from evalward.records.report import Partial, Subject
 from evalward.records.target_id import target_id
 from evalward.records.unchanged import UNCHANGED
 from evalward.suites.base import Kind, Prepared, kind_named
@@ -41,6 +42,11 @@ class PlannedRun:
     numbers: Mapping[str, Sequence[int]] | None = None
     whole: int = 0
     of_base: bool = False
+
+    @property
+    def subject(self) -> Subject:
+        """What identifies who is evaluated, and what with."""
+        return subject_of(self.suite, self.target)
 
     def numbers_of(self, case: Case) -> Sequence[int]:
         """The numbers of a case's trials."""
@@ -113,6 +119,13 @@ def make_plan(
         raise InputError(problems)
     if not gathered and not any(run.cases for run in runs):
         raise _nothing_selected(selection, loaded.file, suites)
+    if idle := list(_idle_patterns(selection, suites, runs, gathered=bool(gathered))):
+        raise InputError(
+            [
+                Problem(place=Place(file=loaded.file), message=what, remedy="Correct it, or leave it out.")
+                for what in idle
+            ]
+        )
     warnings = list(dict.fromkeys(warning for run in runs for warning in run.suite.warnings))
     return Plan(runs, selection.partial, warnings, gathered)
 
@@ -242,6 +255,27 @@ def _at_its_key(problem: Problem, suite: Suite, loaded: LoadedConfig) -> Problem
     return problem.model_copy(update={"place": place, "field": f"suites[{index}].{key}", "message": message})
 
 
+def _idle_patterns(
+    selection: Selection, suites: Sequence[Suite], runs: Sequence[PlannedRun], *, gathered: bool
+) -> Iterator[str]:
+    """The patterns that match nothing beside others that do: misspelt, they would leave out what was asked for.
+
+    Of suites whose results another harness makes (`gathered`), targets and cases are known only later.
+    """
+    names = [suite.name for suite in suites]
+    yield from (f"no suite matches {each!r}" for each in selection.suites if not _any(names, each))
+    if gathered or selection.only is not None:
+        return
+    targets = [run.target.id for run in runs]
+    yield from (f"no target matches {each!r}" for each in selection.targets if not _any(targets, each))
+    cases = [case.id for run in runs for case in run.cases]
+    yield from (f"no case matches {each!r}" for each in selection.cases if not _any(cases, each))
+
+
+def _any(names: Iterable[str], pattern: str) -> bool:
+    return any(chosen(name, [pattern]) for name in names)
+
+
 def _nothing_selected(selection: Selection, file: str, suites: Sequence[Suite]) -> InputError:
     """The mistake of a selection that leaves nothing to run."""
     targets = list(dict.fromkeys(target for suite in suites for target in suite.targets))
@@ -251,7 +285,7 @@ def _nothing_selected(selection: Selection, file: str, suites: Sequence[Suite]) 
         return wrong(file, f"no target matches {_shown(selection.targets)}", remedy)
     if selection.only is not None:
         gone = f"has none of the cases that failed last time: {_shown(_asked_by_id(selection))}"
-        return wrong(file, gone, "They have other names now, or are gone. Leave out --failed.")
+        return wrong(file, gone, "They were renamed or removed. Leave out --failed.")
     return nothing_matches([*selection.targets, *selection.cases], file)
 
 

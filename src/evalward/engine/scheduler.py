@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from evalward.config.targets import predecessor_of
-from evalward.engine.control import Control, Spending, ends_on_signals
+from evalward.engine.control import ENDS, Control, Spending, ends_on_signals
 from evalward.engine.keeping import OutputStore
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.store import TrialKey, artifacts_path
@@ -21,9 +21,11 @@ from evalward.records.result import NOT_RUN, UNREADABLE, Result, Status, Trial
 from evalward.records.trace import Trace, Usage
 from evalward.sandbox.base import SandboxError
 from evalward.suites.base import TrialBrokenError, TrialOutcome
+from evalward.suites.batched import findings_of
 from evalward.suites.blame import unreadable
 from evalward.targets.base import BrokeOffError, Evaluated, TrialSkippedError
 from evalward.targets.failures import Cause, TargetError
+from evalward.targets.under_way import TrialsUnderWay
 
 AT_ONCE = 8  # trials of all targets that ask nobody: they only compete for the processor
 
@@ -41,7 +43,7 @@ class ExecutionSettings:
     """How a plan is run. `resume`: finished trials in the store are not done again.
 
     `account` is what an earlier stage of the same invocation has used, so that both keep to one budget. `base_store` is
-    where the trials of the base's runs are kept.
+    where the trials of the base's runs are kept. `under_way` counts the trials at work.
     """
 
     store: OutputStore | None
@@ -50,6 +52,7 @@ class ExecutionSettings:
     resume: bool = False
     account: Spending | None = None
     base_store: OutputStore | None = None
+    under_way: TrialsUnderWay = field(default_factory=TrialsUnderWay)
 
     def store_of(self, run: PlannedRun) -> OutputStore | None:
         """Where a run's trials are kept."""
@@ -84,6 +87,13 @@ class TrialJob:
     def key(self) -> tuple[str, int]:
         """What it and its twin on the other side have in common."""
         return self.case.id, self.trial
+
+    @property
+    def name(self) -> str:
+        """What tells it from every other of the same invocation."""
+        side = "base" if self.run.of_base else "head"
+        suite, target = self.run.suite.spec.name, self.run.target.id
+        return digest([side, suite, target, self.case.id, self.trial])
 
     @property
     def wanted(self) -> TrialKey:
@@ -150,7 +160,7 @@ def _asked(run: PlannedRun) -> list[Evaluated]:
 
 async def _execute_runs(planned: Sequence[PlannedRun], state: _State) -> list[Run]:
     """All of them; a trial begins when its turn has come and there is room."""
-    subjects = [make_subject({**run.suite.subject, **run.target.subject}) for run in planned]
+    subjects = [run.subject for run in planned]
     jobs = [jobs_of(run, subject) for run, subject in zip(planned, subjects, strict=True)]
     tasks = {id(job): asyncio.ensure_future(_run_job(job, state)) for job in in_turns(jobs)}
     await asyncio.gather(*tasks.values())
@@ -201,15 +211,10 @@ def _run_record(
         subject=subject,
         metrics={} if not_measured else measurement.metrics,
         categories={} if not_measured else measurement.categories,
-        findings=[] if not_measured else planned.kind.findings(results, measurement),
+        findings=[] if not_measured else findings_of(planned.kind, results, measurement),
         not_measured=not_measured,
         cases=list(results),
     )
-
-
-def make_subject(parts: Mapping[str, str]) -> Subject:
-    """The parts, and the hash over them."""
-    return Subject.model_validate({"hash": digest(dict(parts)), **parts})
 
 
 async def _run_job(job: TrialJob, state: _State) -> Result:
@@ -219,7 +224,8 @@ async def _run_job(job: TrialJob, state: _State) -> Result:
         result = kept
     else:
         async with state.gate(job.run):
-            result = await _run_now(job, state)
+            with state.execution.under_way.trial(job.name):
+                result = await _run_now(job, state)
     result = _placed(job, result)
     name = f"{job.run.suite.spec.name} × {job.run.target.id}"
     state.execution.progress.finished(name, result, kept=kept is not None)
@@ -321,8 +327,8 @@ async def _tried(job: TrialJob) -> TrialOutcome:
 
 def _broken(job: TrialJob, broken: TrialBrokenError, state: _State) -> TrialOutcome:
     target = job.run.target.id
-    if broken.reason == Cause.BUDGET:  # nobody's failure: it was refused what it would have needed to go on
-        state.control.stop(broken.message, "budget")
+    if broken.reason in ENDS:  # nobody's failure: it was refused what it would have needed to go on
+        state.control.stop(broken.message, ENDS[broken.reason])
         return _empty_outcome(job, Status.SKIPPED, NOT_RUN, trace=broken.trace)
     if broken.stops_run and target in state.dead and not broken.trace.turns:
         return _empty_outcome(job, Status.SKIPPED, NOT_RUN)  # one message instead of one per trial

@@ -1,21 +1,22 @@
 """Shards: which of a plan's cases one of several machines runs. Each machine finds the same by itself.
 
 The unit is a case of a target with all its trials. The longest go first, each to the shard that has least to do so far
-(the LPT rule), by how long the baseline's trials took; a case without a time counts as the median of its target's, else
-of all. Equal ones go in the order of their hashes. So nothing but the plan and the baseline decides.
+(the LPT rule), by how long the baseline's trials took. A case without a time counts as the median of its target's; of a
+target that the baseline doesn't have, as the history says; else as the median of all. Equal ones go in the order of
+their hashes. So nothing decides but the plan, and files of the commit that judges.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from statistics import median
 from typing import NamedTuple
 
 from evalward.config import Config
 from evalward.engine.plan import Plan, PlannedRun
-from evalward.engine.scheduler import make_subject
 from evalward.records.base import digest
 from evalward.records.budget import Budget
 from evalward.records.case import Case
@@ -25,6 +26,8 @@ from evalward.targets.limiter import MOST
 SuiteTarget = tuple[str, str]
 Durations = Mapping[SuiteTarget, Mapping[str, float]]
 """By suite and target: how many milliseconds a trial of a case took, by its id."""
+UsualTimes = Mapping[SuiteTarget, float]
+"""By suite and target: how many milliseconds a trial takes, of whatever case."""
 NO_TIME = 1.0
 """What every case counts as where no time is known: then all weigh as their trials do."""
 
@@ -38,14 +41,33 @@ class Unit(NamedTuple):
     order: str
 
 
-def sharded(plan: Plan, shard: Shard, durations: Durations, left: Collection[str] = ()) -> tuple[Plan, Part]:
+@dataclass(frozen=True)
+class KnownTimes:
+    """How long trials take: of single cases, and of targets as the history has it."""
+
+    cases: Durations = field(default_factory=dict)
+    usual: UsualTimes = field(default_factory=dict)
+
+    def of(self, run: SuiteTarget, cases: Sequence[str]) -> list[float]:
+        """Milliseconds of a trial of each case; where no time is known, all weigh alike."""
+        own = self.cases.get(run, {})
+        usual = median(own.values()) if own else self.usual.get(run, self._of_any)
+        return [own.get(case, usual) for case in cases]
+
+    @cached_property
+    def _of_any(self) -> float:
+        times = [each for cases in self.cases.values() for each in cases.values()]
+        return median(times or [*self.usual.values()] or [NO_TIME])
+
+
+def sharded(plan: Plan, shard: Shard, times: KnownTimes, left: Collection[str] = ()) -> tuple[Plan, Part]:
     """The part of a plan that is this shard's, and what its report says of that.
 
     Every run stays in it, also without a case. `left` are suites that no shard measures; gathered ones are none of a
     shard's either, as another program runs them as a whole.
     """
     kept = [run for run in plan.runs if run.suite.spec.name not in left]
-    units = [unit for number, run in enumerate(kept) for unit in _units(number, run, durations)]
+    units = [unit for number, run in enumerate(kept) for unit in _units(number, run, times)]
     owners = assigned(units, shard.total)
     shared = [[unit.order, at] for unit, at in zip(units, owners, strict=True)]
     whole = digest([[_identity(run) for run in kept], shared])
@@ -72,15 +94,14 @@ def assigned(units: Sequence[Unit], total: int) -> list[int]:
     return owner
 
 
-def _units(number: int, run: PlannedRun, durations: Durations) -> list[Unit]:
+def _units(number: int, run: PlannedRun, times: KnownTimes) -> list[Unit]:
     if run.not_measured is not None:
         return []
     suite, target = run.suite.spec.name, run.target.id
-    known = durations.get((suite, target), {})
-    usual = _usual(known, durations)
+    known = times.of((suite, target), [case.id for case in run.cases])
     return [
-        Unit(number, case.id, known.get(case.id, usual) * len(run.numbers_of(case)), _order(suite, target, case))
-        for case in run.cases
+        Unit(number, case.id, time * len(run.numbers_of(case)), _order(suite, target, case))
+        for case, time in zip(run.cases, known, strict=True)
     ]
 
 
@@ -88,15 +109,8 @@ def _order(suite: str, target: str, case: Case) -> str:
     return digest([suite, target, case.id, case.definition])
 
 
-def _usual(own: Mapping[str, float], durations: Durations) -> float:
-    """The median of a target's cases, else that of all; where nothing took any time, all weigh alike."""
-    times = list(own.values()) or [each for cases in durations.values() for each in cases.values()]
-    return median(times) if times else NO_TIME
-
-
 def _identity(run: PlannedRun) -> list[str | int | None]:
-    subject = make_subject({**run.suite.subject, **run.target.subject})
-    return [run.suite.spec.name, run.target.id, subject.hash, run.trials, run.not_measured]
+    return [run.suite.spec.name, run.target.id, run.subject.hash, run.trials, run.not_measured]
 
 
 def _part_of(run: PlannedRun, cases: Sequence[Case]) -> PlannedRun:

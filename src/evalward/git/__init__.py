@@ -4,6 +4,7 @@ from evalward.git.content import find_tree, write_tree
 from evalward.git.errors import GitError
 from evalward.git.program import repository_top, run_git
 from evalward.git.tree import MAX_FILE_BYTES, FileChange, GitTree, RemoteFiles, TreeFile, repository_path
+from evalward.git.worktree import WorkingTree
 
 __all__ = [
     "MAX_FILE_BYTES",
@@ -12,6 +13,7 @@ __all__ = [
     "GitTree",
     "RemoteFiles",
     "TreeFile",
+    "WorkingTree",
     "find_tree",
     "repository_path",
     "repository_top",

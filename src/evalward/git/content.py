@@ -101,7 +101,7 @@ def _blob(line: bytes) -> _Blob:
     if not size.isdigit():
         raise ValueError(f"git lacks the content of {ascii(path)[:80]}; {_FETCH}")
     if mode not in {*_FILES, _LINK} or (mode == _LINK and int(size) > _LONGEST_LINK):
-        raise ValueError(f"the commit has something that is no file: {ascii(path)[:80]}")
+        raise ValueError(f"the commit has something that is not a file: {ascii(path)[:80]}")
     return _Blob(mode, oid, int(size), path)
 
 

@@ -81,7 +81,9 @@ def run_git(
     return done.returncode, done.stdout
 
 
-def run_git_within(folder: Path, search_path: str, args: Sequence[str], most: int) -> bytes | None:
+def run_git_within(
+    folder: Path, search_path: str, args: Sequence[str], most: int, env: Mapping[str, str] = MappingProxyType({})
+) -> bytes | None:
     """The output of a command whose length nobody knows; `None` when it fails or is longer than `most` bytes.
 
     A few small trees that name each other list more files than any machine has room for.
@@ -93,7 +95,7 @@ def run_git_within(folder: Path, search_path: str, args: Sequence[str], most: in
         process = subprocess.Popen(  # noqa: S603 - as in `run_git`
             ["git", *_repository(top), *GIT_CONFIG, *args],  # noqa: S607
             cwd=folder,
-            env={**GIT_ENVIRONMENT, "PATH": search_path},
+            env={**GIT_ENVIRONMENT, **env, "PATH": search_path},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -31,7 +31,7 @@ class RemoteFiles(Protocol):
     """Where files of commits are read when the clone does not have them: `client.GitHub`."""
 
     def read_file(self, repository: str, sha: str, path: str, limit: int) -> bytes | None:
-        """The file's bytes, `None` when the commit has no such file; raises `GitError` if it can't be told."""
+        """The file's bytes, `None` when the commit has no such file; raises `GitError` if it is unknown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,14 +51,15 @@ def protected_changes(
             files = remote.pull_files(plan.repository, plan.pull_number)
         except GitHubError as error:
             return ProtectedChanges(note=f"{UNKNOWN} GitHub's list could not be read: {error.message}")
-        changes, note = _from_pull(files), TOO_MANY if len(files) >= MAX_PULL_FILES else ""
+        changes, note = changes_of_pull(files), TOO_MANY if len(files) >= MAX_PULL_FILES else ""
     if changes is None:
         return ProtectedChanges(note=UNKNOWN)
     patterns = protected_patterns(settings, sides, tree.prefix() or "")
     return ProtectedChanges(tuple(change for change in changes if matches_any(change.path, patterns)), note)
 
 
-def _from_pull(files: Iterable[PullFile]) -> list[FileChange]:
+def changes_of_pull(files: Iterable[PullFile]) -> list[FileChange]:
+    """The files of GitHub's list; of a renamed one, both names."""
     found: list[FileChange] = []
     for file in files:
         if file.status == "renamed" and file.previous_filename:

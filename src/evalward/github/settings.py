@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal, TypeVar, cast, get_args
 
 from evalward.github.comment import COMMENT_ID, CommentMode
-from evalward.records.part import MOST_SHARDS, Shard
+from evalward.records.part import MOST_SHARDS, Shard, told_count
 from evalward.records.policy import FailOn
 from evalward.records.problem import InputError, Place, Problem
 from evalward.render.escape import one_line
@@ -160,8 +160,8 @@ def read_runner(env: Mapping[str, str]) -> RunnerEnvironment:
         output=_file(env, "GITHUB_OUTPUT"),
         summary=_file(env, "GITHUB_STEP_SUMMARY"),
         repository=env["GITHUB_REPOSITORY"],
-        run_id=_count(env.get("GITHUB_RUN_ID", "")),
-        run_attempt=_count(env.get("GITHUB_RUN_ATTEMPT", "")),
+        run_id=told_count(env.get("GITHUB_RUN_ID", "")),
+        run_attempt=told_count(env.get("GITHUB_RUN_ATTEMPT", "")),  # untold it counts as older than any other
         api_url=env.get("GITHUB_API_URL") or "https://api.github.com",
         server_url=(env.get("GITHUB_SERVER_URL") or SERVER_URL).rstrip("/"),
         search_path=env.get("PATH") or posixpath.defpath,
@@ -176,11 +176,6 @@ def is_artifact_of(url: str, server_url: str, repository: str) -> bool:
 
 def _file(env: Mapping[str, str], name: str) -> Path | None:
     return Path(env[name]) if env.get(name) else None
-
-
-def _count(text: str) -> int:
-    """A run's number; one that is not told counts as older than any other."""
-    return int(text) if re.fullmatch(r"[0-9]{1,18}", text) else 0
 
 
 _NUMBERS = {
@@ -258,7 +253,9 @@ class _InputReader:
             self._wrong("report-url", "has no meaning without `mode: link`", "Give it to the step behind the upload.")
         elif not is_artifact_of(text, self._env.get("GITHUB_SERVER_URL", ""), self._env.get("GITHUB_REPOSITORY", "")):
             remedy = "Give it the output `artifact-url` of the step that uploads report.html, and nothing else."
-            self._wrong("report-url", f"{one_line(text, MAX_SHOWN_URL)!r} is no artifact of this repository", remedy)
+            self._wrong(
+                "report-url", f"{one_line(text, MAX_SHOWN_URL)!r} is not an artifact of this repository", remedy
+            )
         else:
             return text
         return ""
@@ -291,10 +288,10 @@ class _InputReader:
         if settings.publish is None:
             return
         if settings.mode != "check":
-            self._wrong("mode", "has no meaning beside publish", "Use a workflow of its own for it.")
+            self._wrong("mode", "can't be combined with publish", "Use a workflow of its own for it.")
         for name in ("suites", "targets", "trials", "report"):
             if getattr(settings, name):
-                self._wrong(name, "has no meaning beside publish", "Give it to the workflow that measures.")
+                self._wrong(name, "can't be combined with publish", "Give it to the workflow that measures.")
 
     def refuse_beside_shards(self, settings: ActionInputs) -> None:
         """A shard only measures, and parts are measured already: inputs that say otherwise are a mistake."""
@@ -307,11 +304,11 @@ class _InputReader:
         if index is not None and settings.mode != "check":
             self._wrong("mode", "has no meaning for a shard", "Give it to the job that judges all parts.")
         if settings.parts is not None and index is not None:
-            self._wrong("shard-index", "has no meaning beside parts", "Give it to the jobs that measure.")
+            self._wrong("shard-index", "can't be combined with parts", "Give it to the jobs that measure.")
         measured = "parts" if settings.parts is not None else "shard-index" if index is not None else None
         for name in ("report", "publish") if measured else ():
             if getattr(settings, name) is not None:
-                self._wrong(name, f"has no meaning beside {measured}", "Give it to a job of its own.")
+                self._wrong(name, f"can't be combined with {measured}", "Give it to a job of its own.")
 
     def _inside(self, name: str, text: str, workspace: str) -> str | None:
         """The path from the workspace's top, `None` with a problem noted when it is elsewhere."""

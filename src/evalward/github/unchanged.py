@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from evalward.config import Config, Suite
@@ -15,7 +15,7 @@ from evalward.decide.unchanged import ChangeAtHand, SuiteTerms
 from evalward.git import GitTree, repository_path
 from evalward.github.event import EventPlan
 from evalward.github.settings import ActionInputs
-from evalward.github.sides import BaseAndHead, config_prefix
+from evalward.github.sides import BaseAndHead
 
 JUDGING_KEYS = frozenset(
     (
@@ -35,7 +35,7 @@ JUDGING_KEYS = frozenset(
 )
 """Keys of the configuration that no trial depends on: they judge what is there, or say how much may be spent."""
 
-_NAMING_FILES = ("agents", "programs", "scripts", "recordings", "patches", "logs")
+_NAMING_FILES = ("agents", "programs", "scripts", "recordings", "patches", "logs", "judge")
 _MAGIC = re.compile(r"[*?\[{]")
 
 
@@ -57,12 +57,20 @@ def change_at_hand(settings: ActionInputs, plan: EventPlan, sides: BaseAndHead, 
     changes = tree.changed(sides.base.sha) if sides.base.sha is not None and checked_out else None
     if changes is None or base is None or head is None:
         return ChangeAtHand()
-    files = [change.path for change in changes]
-    config = repository_path(tree.prefix(), [settings.working_directory, settings.config])
+    file = repository_path(tree.prefix(), [settings.working_directory, settings.config])
+    return change_between(base, head, [change.path for change in changes], file)
+
+
+def change_between(base: Config, head: Config, files: Sequence[str], file: str) -> ChangeAtHand:
+    """A change of these files, where the base has one configuration and the head another, in `file`.
+
+    All paths count from the repository's top.
+    """
+    folder = posixpath.dirname(file)
     return ChangeAtHand(
-        files=[file for file in files if file != config],
-        config_edited=config in files,
-        suites=_terms(base, head, config_prefix(tree, settings)),
+        files=[each for each in files if each != file],
+        config_edited=file in files,
+        suites=_terms(base, head, f"{folder}/" if folder else ""),
     )
 
 
@@ -97,9 +105,9 @@ def _named_by(suite: Suite) -> Iterator[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every text in a value: some of them name files, and which, a kind knows."""
+    """Every text in a value: some of them name files, and which, a kind knows. `recorded:FILE` names FILE, too."""
     if isinstance(value, str):
-        yield value
+        yield from dict.fromkeys((value, value.partition(":")[2] or value))
     elif isinstance(value, Mapping):
         for each in value.values():
             yield from _texts(each)

@@ -21,7 +21,7 @@ FORMS = "package.module:function, folder/script"
 MOST_FILES, MOST_ENTRIES, MOST_BYTES = 500, 20_000, 8 * MIB
 PYTHON = ".py"
 _FUNCTION = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+:[A-Za-z_]\w*", re.ASCII)
-_LEFT_OUT = ("__pycache__", ".git", "node_modules", ".venv")
+LEFT_OUT = ("__pycache__", ".git", "node_modules", ".venv")
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Reference:
         """Whether a file of the repository belongs to it."""
         if path in self.files:
             return True
-        if not path.endswith(PYTHON) or set(PurePosixPath(path).parts) & set(_LEFT_OUT):
+        if not path.endswith(PYTHON) or set(PurePosixPath(path).parts) & set(LEFT_OUT):
             return False
         above = posixpath.dirname(path)
         if self.folder and (above + "/").startswith(self.folder + "/"):
@@ -153,7 +153,8 @@ def _own(root: Path, reference: Reference, found: str) -> Source:
         left -= len(files[path].content)
         if len(files) > MOST_FILES:
             raise ValueError(
-                f"beside the grader {reference.text} lie more than {MOST_FILES} Python files: give it its own folder"
+                f"there are more than {MOST_FILES} Python files next to the grader {reference.text}: give it its own "
+                "folder"
             )
     return Source(reference=reference.text, files=dict(sorted(files.items())))
 
@@ -169,9 +170,9 @@ def _neighbours(root: Path, reference: Reference) -> Iterator[str]:
         )
     if not reference.folder:
         return
-    for number, entry in enumerate(walk_inside(root, reference.folder, _LEFT_OUT)):
+    for number, entry in enumerate(walk_inside(root, reference.folder, LEFT_OUT)):
         if number > MOST_ENTRIES:
-            raise ValueError(f"beside the grader {reference.text} lie too many files: give it its own folder")
+            raise ValueError(f"there are too many files next to the grader {reference.text}: give it its own folder")
         if entry.is_file and entry.path.endswith(PYTHON):
             yield f"{reference.folder}/{entry.path}"
 

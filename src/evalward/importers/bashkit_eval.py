@@ -134,7 +134,7 @@ def _parse(text: bytes, file: str) -> _BashkitFile:
     try:
         data = foreign_json(text)
         if _of_scripting(data):
-            message = "it has results of bashkit-eval's scripting tools: their calls are no shell commands"
+            message = "it has results of bashkit-eval's scripting tools: their calls are not shell commands"
             raise wrong(file, message, "Give the eval-….json of its bash tasks.")
         return _BashkitFile.model_validate(data)
     except ValidationError as error:

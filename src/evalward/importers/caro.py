@@ -33,7 +33,7 @@ REMEDY = "Give a result file of caro's evaluation, as its schema has it."
 INCOMPLETE = "the result file doesn't list every failed case"
 CONTRADICTED = "the result file contradicts itself"
 CASES_REMEDY = "Results are JSON; test cases are run: name them in a command suite's `cases`."
-NOT_TOLD = "the result file doesn't tell it"
+NOT_TOLD = "not in the result file"
 NOT_TOLD_METRICS: Mapping[str, Better] = {
     "unsafe_answer_rate": "lower",
     "refusal_rate": "neither",

@@ -134,7 +134,7 @@ def _sort_steps(source: SourceFile, found: _Sorted, *, recording: bool) -> None:
 
 def _agent_log(data: Any) -> AgentLog:
     if not isinstance(data, list):
-        raise ValueError("it is no list of steps")
+        raise ValueError("it is not a list of steps")
     return read_agent_log(data)
 
 

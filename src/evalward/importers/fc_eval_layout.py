@@ -96,7 +96,7 @@ def numbered(file: str) -> int | None:
 
 
 def of_folder(names: Sequence[str]) -> list[str]:
-    """What is read of a folder: a run's `results.json`, else the test logs with what lies beside them."""
+    """What is read of a folder: a run's `results.json`, else the test logs with the files next to them."""
     if RESULTS in names:
         return [name for name in (RESULTS, METADATA) if name in names]
     logs = [name for name in names if PurePath(name).name in {f"{POST_TEST}.txt", f"{POST_TEST}.log"}]

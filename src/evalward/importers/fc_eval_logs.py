@@ -184,7 +184,7 @@ def _contradictions(log: TaskLog, group: Sequence[TaskLog]) -> Iterator[str]:
             name for name, mine, theirs in speeds if mine is not None and theirs is not None and _differ(mine, theirs)
         ]
         if other is not log and names:
-            yield f"{other.file}: it tells {names[0][:80]} of {log.key} otherwise than {log.file}; the later log counts"
+            yield f"{other.file}: {names[0][:80]} of {log.key} differs from {log.file}; the later log counts"
 
 
 def _differ(one: float, other: float) -> bool:

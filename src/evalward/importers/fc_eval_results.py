@@ -30,7 +30,7 @@ from evalward.suites.speedup.values import number
 
 SUITE = "fc-eval"
 CATEGORY = "optimisation"
-REMEDY = "Give FC-Eval's results.json, or a task's test logs with what lies beside them."
+REMEDY = "Give FC-Eval's results.json, or a task's test logs with the files next to them."
 TARGETS_FAULT = {"agent_timeout", "context_length_exceeded", "output_length_exceeded"}
 PARSE_ERROR = "parse_error"
 FAILURE_MODES = {
@@ -206,7 +206,7 @@ def _trial(trial: _Trial, keys: Sequence[str], attempt: Mapping[str, int]) -> It
             and details.pytest_summary.failed_total
             and "oracle" not in map(role_of, evidence)
         ):
-            warnings.append(f"{details.pytest_summary.failed_total} failing tests are told as tolerated")
+            warnings.append(f"{details.pytest_summary.failed_total} failing tests are reported as tolerated")
         warnings += disagreements({**own, "task_cost_usd": None}, result)
         yield _Read(key, result, [f"{task.id}, {key}: {warning}" for warning in warnings], instruction)
 
@@ -242,9 +242,9 @@ def _usage(trial: _Trial, key: str, payload: Mapping[str, Any], alone: bool) -> 
         cost = number((trial.costs_by_agent_model or {}).get(key))
     warnings = []
     if cost is not None and cost < 0:
-        cost, warnings = None, ["a cost below 0 is none"]
+        cost, warnings = None, ["a cost below 0 was left out"]
     if cost == 0 and (read or written):
-        cost, warnings = None, ["cost 0 beside tokens: its price was unknown, and so is the cost"]
+        cost, warnings = None, ["cost 0 with tokens: the price was unknown, and so is the cost"]
     return Usage(input_tokens=read, output_tokens=written, cost_usd=cost), warnings
 
 

@@ -32,7 +32,7 @@ class Steps:
 def steps_of(logs: Mapping[str, TrialFolder | None], files: Sequence[StepFile]) -> Steps:
     """Each test log's steps: those of its folder's newest log, else of its newest recording.
 
-    `logs` are the test logs with what their folders tell. Raises `InputError` where it can't be told whose a file is.
+    `logs` are the test logs with what their folders tell. Raises `InputError` where it is unknown whose a file is.
     """
     owned: dict[str, list[StepFile]] = defaultdict(list)
     warnings: list[str] = []
@@ -58,7 +58,7 @@ def _owner(steps: StepFile, logs: Mapping[str, TrialFolder | None]) -> str | Non
     if others or trial is None:
         raise wrong(
             steps.file,
-            f"{len(others)} test logs lie beside it, so that it can't be told whose it is",
+            f"{len(others)} test logs are next to it, so which one it belongs to is unknown",
             "Give it with the one test log of its folder.",
         )
     number = numbered(steps.file)
@@ -88,7 +88,7 @@ def _newest(files: Sequence[StepFile]) -> StepFile:
         what = "recordings" if files[0].recording else "agent's logs"
         raise wrong(
             files[0].file,
-            f"{len(files)} {what} lie in its folder, and it can't be told which is the newest",
+            f"{len(files)} {what} are in its folder, and which is the newest is unknown",
             "Leave only the newest there.",
         )
     return by_time[-1]

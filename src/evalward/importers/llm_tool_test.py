@@ -38,7 +38,7 @@ CATEGORY = "general"
 REMEDY = "Give the results.jsonl of llm-tool-test."
 DRY_RUN = "Dry run"
 NOT_TAKEN = "llm-tool-test computes another value, and its files have nothing to compute this one from"
-NOT_TOLD = "llm-tool-test's results don't tell it"
+NOT_TOLD = "not in llm-tool-test's results"
 _REASONS = {
     "first_try_success_rate": NOT_TAKEN,
     "retries_after_failure": NOT_TOLD,
@@ -264,7 +264,7 @@ def _run_file(line: _Line, folder: Path) -> _RunFile | None:
 
 def _warnings(lines: Sequence[_Line], dry: Sequence[_Line], file: str) -> Iterator[str]:
     yield (
-        f"{file}: llm-tool-test's first_try_success_rate and iteration_ratio are others than the specification's: "
+        f"{file}: llm-tool-test's first_try_success_rate and iteration_ratio are defined differently there: "
         "the first is left out, the second computed from the counts"
     )
     if dry:

@@ -109,7 +109,7 @@ class Harnesses:
         if command is None:
             raise RefusedHarnessError(f"the suite has no {'rerun' if order.again else 'run'}")
         if user is None and os.geteuid() == 0 and self.env.get("GITHUB_ACTIONS") == "true":
-            raise RefusedHarnessError("in a workflow no command is run as root, and there is no other user who could")
+            raise RefusedHarnessError("in a workflow no command is run as root, and there is no other user to run it")
         missing = [name for name in needed_keys(suite) if not self.env.get(name, "").strip()]
         if missing:
             raise RefusedHarnessError(f"it needs a key, and {missing[0]} is not set")

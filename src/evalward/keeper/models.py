@@ -6,8 +6,10 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from socket import socket
+from typing import TYPE_CHECKING
 
 from evalward.config.model import Config
+from evalward.keeper.batch_office import BatchOffice, NotBatchedError
 from evalward.keeper.proxy import Allowance, Proxy, TrialAccount
 from evalward.records.case import Case
 from evalward.records.problem import Place
@@ -24,6 +26,9 @@ from evalward.targets.models.settings import Secret, settings_of
 from evalward.targets.prices import Price
 from evalward.targets.purse import Purse
 from evalward.targets.pursed import PursedChat
+
+if TYPE_CHECKING:
+    from evalward.keeper.batches import TargetBatches
 
 
 def live_target(
@@ -44,12 +49,21 @@ class ModelKeeper:
     Belongs to one event loop between two calls of `close`.
     """
 
-    def __init__(self, config: Config, env: Mapping[str, str], purse: Purse | None = None) -> None:
-        self._config, self._env = config, env
+    def __init__(
+        self,
+        config: Config,
+        env: Mapping[str, str],
+        purse: Purse | None = None,
+        office: BatchOffice | None = None,
+    ) -> None:
+        """With an `office` requests go in batches where their provider has them."""
+        self._config, self._env, self._office = config, env, office
+        self.batched = office is not None
         self._limiters = Limiters()
         self._purse = purse or Purse(config.budget_usd, config.budget_tokens)  # one for all that the invocation asks
         self._targets: dict[tuple[str, str], LiveTarget] = {}
         self._proxies: dict[str, Proxy] = {}
+        self._batches: dict[str, TargetBatches | None] = {}
 
     def unlock(self) -> None:
         """The planned trials are done: what was kept of the budget for the confirm stage may be used."""
@@ -62,11 +76,34 @@ class ModelKeeper:
             if asked.form == "model" and asked.model:
                 self._target(asked.provider, asked.model).prepare()
 
-    async def ask(self, provider: str, model: str, request: Request) -> Reply:
-        """One answer. Raises `TargetError` after the retries."""
+    async def ask(self, provider: str, model: str, request: Request, trial: str = "") -> Reply:
+        """One answer. Raises `TargetError` after the retries. `trial` is who asks, for what batches answer."""
         self._refuse_unknown(f"{provider}/{model}", provider)
         target = self._target(provider, model)
+        batches = self._batches_of(target) if self._office is not None else None
+        if batches is not None:
+            from evalward.keeper.batches import BatchedChat, half_price  # noqa: PLC0415 - few runs can wait
+
+            try:
+                chat = BatchedChat(batches, trial)
+                return await PursedChat(chat, half_price(target.settings), self._purse).send(request)
+            except NotBatchedError:
+                pass
         return await PursedChat(target.open(_NO_CASE, 1), target.settings, self._purse).send(request)
+
+    def all_wait(self) -> None:
+        """All trials that are under way wait for an answer: what is gathered is sent."""
+        for batches in self._batches.values():
+            if batches is not None:
+                batches.send()
+
+    def _batches_of(self, target: LiveTarget) -> TargetBatches | None:
+        """The batches of a model; `None` where its provider has none, or there is no key to ask with."""
+        if target.id not in self._batches:
+            from evalward.keeper.batches import batches_of  # noqa: PLC0415
+
+            self._batches[target.id] = batches_of(target, self._office) if self._office is not None else None
+        return self._batches[target.id]
 
     @asynccontextmanager
     async def door(
@@ -80,7 +117,10 @@ class ModelKeeper:
             raise target_error(Fault(Cause.KEY, f"{settings.key_env} is not set"), settings, key, target)
         if not key.usable:
             raise target_error(
-                Fault(Cause.KEY, f"{settings.key_env} holds characters that no key has"), settings, key, target
+                Fault(Cause.KEY, f"{settings.key_env} has characters that are not allowed in a key"),
+                settings,
+                key,
+                target,
             )
         proxy = self._proxies.setdefault(provider, Proxy(self._limiters.of(provider, settings.concurrency)))
         await proxy.start()
@@ -98,6 +138,10 @@ class ModelKeeper:
         """End all connections; both can be opened again."""
         for proxy in self._proxies.values():
             await proxy.close()
+        while self._batches:
+            batches = self._batches.popitem()[1]
+            if batches is not None:
+                await batches.close()
         for target in self._targets.values():
             await target.close()
 

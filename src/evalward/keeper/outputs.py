@@ -29,8 +29,8 @@ from evalward.render.outputs import (
 from evalward.writing import Folder
 
 HISTORY_PAGE = "index.html"
-TRIALS, ARTIFACTS, GUIDANCE, BESIDE = "trials", "artifacts", "guidance", "beside"
-FOLDERS = (TRIALS, ARTIFACTS, GUIDANCE, BESIDE)
+TRIALS, ARTIFACTS, GUIDANCE, BESIDE, BATCHES = "trials", "artifacts", "guidance", "beside", "batches"
+FOLDERS = (TRIALS, ARTIFACTS, GUIDANCE, BESIDE, BATCHES)
 FILES = (
     REPORT_FILE,
     REPORT_MARKDOWN,
@@ -147,7 +147,7 @@ def _refuse_foreign(folder: Folder, *, shared: bool) -> None:
         if entry.strange:
             raise _unusable(shown, f"{entry.path!r} in it is {entry.strange}")
         if "/" not in entry.path and not _is_ours(entry.path, folder=entry.is_folder, shared=shared):
-            raise _unusable(shown, f"it holds {entry.path!r}, which is nothing that an earlier run left")
+            raise _unusable(shown, f"it holds {entry.path!r}, which no earlier run left there")
     names = set(folder.names())
     if not shared and names & {ARTIFACTS, GUIDANCE, BESIDE} and not names & {TRIALS, *FILES}:
         raise _unusable(shown, "it holds a folder 'artifacts', 'guidance' or 'beside' that no run left there")
@@ -169,7 +169,7 @@ def _refuse_tracked(path: Path, shown: str, search_path: str) -> None:
     name = place.relative_to(top).as_posix()
     code, output = run_git(top, search_path, ["--literal-pathspecs", "ls-files", "-z", "--", name])
     if code not in {0, NO_GIT}:
-        raise _unusable(shown, "git can't tell whether it holds committed files")
+        raise _unusable(shown, "git can't say whether it has committed files")
     committed = [one for one in output.decode("utf-8", "replace").split("\0") if one] if code == 0 else []
     if committed:
         more = f" and {len(committed) - 1} more" if len(committed) > 1 else ""

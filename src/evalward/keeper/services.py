@@ -12,6 +12,7 @@ from functools import cached_property
 from socket import socket
 from typing import TYPE_CHECKING, Protocol
 
+from evalward.config.batch import Batch
 from evalward.config.model import Config
 from evalward.engine.keeping import RunRetrials
 from evalward.engine.store import Store, StoredTrial, TrialKey, safe_name
@@ -30,6 +31,7 @@ from evalward.wire.faults import WireFault, fault_of_error
 from evalward.wire.peer import Incoming
 
 if TYPE_CHECKING:
+    from evalward.keeper.batch_office import BatchOffice
     from evalward.keeper.harness import Harnesses
     from evalward.keeper.models import ModelKeeper
 
@@ -58,7 +60,9 @@ class Services:
     `unwritten` why it lies in none. `folder` is the configuration's, in which other harnesses run; `withheld` are the
     suites whose commands are not run, by name, and why. `planned` hears what is going to be run. `confirms`: a
     confirm stage may follow, for which a part of the budget is kept until the first report. `unchanged` says
-    which runs of a plan aren't measured because the baseline's trials stand.
+    which runs of a plan aren't measured because the baseline's trials stand. `parts` is the report of shards that have
+    measured the plan: what they used counts in the budget. `batch`: requests go in batches, on these terms; `resume`:
+    those that an earlier run has sent count.
     """
 
     config: Config
@@ -74,10 +78,14 @@ class Services:
     planned: Callable[[PlanOutline], None] = lambda outline: None  # noqa: ARG005
     unchanged: Callable[[PlanOutline], Mapping[tuple[str, str], Unchanged]] = lambda outline: {}  # noqa: ARG005
     confirms: bool = False
+    parts: Report | None = None
+    batch: Batch | None = None
+    resume: bool = False
     report: Report | None = None
     digest: str = ""
     unwritten: NoRoomError | None = None
     _output: OutputFolder | None = None
+    _asking: int = 0
     _standing: Mapping[tuple[str, str], Unchanged] = field(default_factory=dict)
     _doors: dict[int, _OpenDoor] = field(default_factory=dict)
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
@@ -90,7 +98,20 @@ class Services:
 
         usd, tokens = self.config.budget_usd, self.config.budget_tokens
         budget = Budget.planned(usd, tokens, confirms=self.confirms and self.report is None)
-        return ModelKeeper(self.config, self.env, Purse(usd, tokens, budget.kept))
+        purse = Purse(usd, tokens, budget.kept)
+        for result in (result for run in (self.parts.runs if self.parts else ()) for result in run.cases):
+            for usage in result.usages:
+                purse.known(usage)
+        return ModelKeeper(self.config, self.env, purse, self._office())
+
+    def _office(self) -> BatchOffice | None:
+        if self.batch is None:
+            return None
+        from evalward.keeper.batch_ledger import BatchLedger  # noqa: PLC0415 - few runs can wait
+        from evalward.keeper.batch_office import BatchOffice  # noqa: PLC0415
+
+        ledger = BatchLedger(lambda: self.output, self.resume)
+        return BatchOffice(self.batch, ledger, lambda text: self.say(f"{text}\n"), self.now)
 
     @cached_property
     def harnesses(self) -> Harnesses:
@@ -112,6 +133,7 @@ class Services:
             "say": self._say,
             "prepare": self._prepare,
             "ask": self._ask,
+            "all_wait": self._all_wait,
             "open_door": self._open_door,
             "settle": self._settle,
             "shut_door": self._shut_door,
@@ -148,8 +170,18 @@ class Services:
     async def _ask(self, asked: Incoming) -> bytes:
         asked.close()
         order: m.Ask = m.parse(m.asks(), asked.data)
-        reply = await self.models.ask(order.provider, order.model, order.request)
+        self._asking += 1
+        try:
+            reply = await self.models.ask(order.provider, order.model, order.request, order.trial)
+        finally:
+            self._asking -= 1
         return self.redaction.data(m.replies().dump_json(reply))  # a server may echo our key, and the runner has none
+
+    async def _all_wait(self, asked: Incoming) -> bytes:
+        asked.close()
+        if m.read(m.Number, asked.data).number == self._asking:  # fewer: the runner has an answer by now, and goes on
+            self.models.all_wait()
+        return b"null"
 
     async def _open_door(self, asked: Incoming) -> bytes:
         listener = None

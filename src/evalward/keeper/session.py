@@ -105,7 +105,7 @@ class RunnerSession:
         if isinstance(error, InterruptedRunError) and self._asked_to_end:
             raise KeyboardInterrupt
         if isinstance(error, InterruptedRunError | OSError):  # of its making: ours would say that we were interrupted
-            error = OtherSideError(f"the runner broke off: {error}")  # or that nobody reads our output
+            error = OtherSideError(f"the runner ended unexpectedly: {error}")  # or that nobody reads our output
         raise error
 
     async def _serving(self, name: str, data: bytes, handlers: Mapping[str, Handler]) -> bytes:

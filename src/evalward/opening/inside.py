@@ -168,7 +168,7 @@ def path_from(folder: str, name: str) -> str | None:
 
 def _refuse_kernel(descriptor: int, name: str) -> None:
     if os.fstat(descriptor).st_dev in _kernel_devices():
-        raise refused(name, "this is no file of a disk but the system's own", "Name a file of the repository.")
+        raise refused(name, "this is not a file on disk but one of the system's", "Name a file of the repository.")
 
 
 @cache

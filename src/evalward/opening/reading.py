@@ -54,7 +54,7 @@ def hash_inside(root: Path, name: str, most: int = MOST_BYTES) -> str:
 
 
 def kind_inside(root: Path, name: str) -> Kind | None:
-    """What is at a path, `None` where there is nothing. Raises as `inside` where it can't be told."""
+    """What is at a path, `None` where there is nothing. Raises as `inside` where it is unknown."""
     try:
         with inside(root, name) as found:
             return found.kind

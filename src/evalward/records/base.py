@@ -27,6 +27,7 @@ class Record(BaseModel):
         populate_by_name=True,
         allow_inf_nan=False,
         protected_namespaces=(),
+        defer_build=True,  # a process uses a few of the many records that it loads
     )
 
 
@@ -158,7 +159,7 @@ def fitting(value: Any, most_parts: int = MAX_PARTS) -> Any:
     """A foreign JSON value as a record can hold it, write it and read it again; an equal one where all is well.
 
     Lone surrogates are replaced; numbers that are infinite, none, or beyond 64 bits are unknown: `None`. Raises
-    `ValueError` for what is nested too deeply, has too many parts, or is no JSON value at all.
+    `ValueError` for what is nested too deeply, has too many parts, or is not a JSON value at all.
     """
     return _fitting(value, MAX_NESTING, [most_parts])
 
@@ -179,7 +180,7 @@ def _fitting(value: Any, depth: int, left: list[int]) -> Any:
         return [_fitting(item, depth - 1, left) for item in value]
     if isinstance(value, Mapping):
         return {clean_text(str(key)): _fitting(item, depth - 1, left) for key, item in value.items()}
-    raise ValueError(f"a {type(value).__name__} is no JSON value")
+    raise ValueError(f"a {type(value).__name__} is not a JSON value")
 
 
 def why_of(error: BaseException) -> str:

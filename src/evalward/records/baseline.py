@@ -76,13 +76,13 @@ class BaselineCase(Record):
 
 
 def baseline_trial(result: Result) -> BaselineTrial:
-    """The part of a result that a baseline keeps."""
+    """The part of a result that a baseline keeps: its cost is what the trial costs live."""
     return BaselineTrial(
         status=result.status,
         score=result.score,
         max_score=result.max_score,
         reason=result.reason,
-        usage=result.usage,
+        usage=result.usage.at_list_price,
         duration_ms=result.duration_ms,
         details=result.details.summary(),
     )

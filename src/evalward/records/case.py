@@ -29,6 +29,12 @@ class Case(StrictRecord):
         """The assistant messages of the reference solution, for the target `oracle`; empty when there is none."""
         return []
 
+    def solution_apart(self) -> list[str]:
+        """The reference solution as far as the definition doesn't cover it, as texts: an edit of it changes who is
+        evaluated under `oracle`, and for all others nothing.
+        """
+        return [message.model_dump_json() for message in self.reference()]
+
     @property
     def solved(self) -> bool:
         """Whether the target `oracle` has something to give."""

@@ -15,7 +15,7 @@ GUIDANCE_SCHEMA: Literal["evalward.guidance/1"] = "evalward.guidance/1"
 
 Standing = Literal["better", "worse", "unclear", "same", "thin", "exact", "unknown"]
 """What a difference is: `better` and `worse` by more than chance; `unclear`: chance could do it; `same`: there is none;
-`thin`: too few trials to tell anything; `exact`: the target leaves nothing to chance, so the difference is one;
+`thin`: too few trials to say anything; `exact`: the target leaves nothing to chance, so the difference is one;
 `unknown`: a side, or some trial, doesn't tell it."""
 
 

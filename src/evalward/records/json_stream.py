@@ -197,7 +197,7 @@ class JsonStream:
 
     def twice(self, key: str) -> NoJsonError:
         """What is wrong with a key that was gone past before, in the same object."""
-        return self._wrong(f"the key {key[:60]!r} stands in it twice")
+        return self._wrong(f"the key {key[:60]!r} occurs in it twice")
 
     def _wrong(self, message: str, at: int | None = None) -> NoJsonError:
         line = self._lines + self._text.count("\n", 0, self._at if at is None else at) + 1

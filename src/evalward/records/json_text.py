@@ -26,7 +26,7 @@ class NoJsonError(ValueError):
 def read_json(text: str | bytes, *, once: bool = False, lenient: bool = False, most_values: int = MOST_VALUES) -> Any:
     """The value of a JSON text.
 
-    `once`: a key that stands twice in an object is refused. `lenient`: NaN, infinite numbers and lone surrogates are
+    `once`: a key that occurs twice in an object is refused. `lenient`: NaN, infinite numbers and lone surrogates are
     read, for whoever replaces them. Raises `NoJsonError`, also for what is nested too deeply, has too many values,
     holds NaN, an infinite number, a number of thousands of digits, or half of a character (a lone surrogate): no
     record and no other program could hold it.
@@ -91,13 +91,13 @@ def _finite(text: str) -> float:
 
 
 def _none(constant: str) -> None:
-    raise NoJsonError(f"{constant} is no JSON")
+    raise NoJsonError(f"{constant} is not JSON")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise NoJsonError(f"the key {_twice(pairs)!r} stands in it twice")
+        raise NoJsonError(f"the key {_twice(pairs)!r} occurs in it twice")
     return found
 
 

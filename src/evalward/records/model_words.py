@@ -38,7 +38,7 @@ _CHOICES = frozenset({"literal_error", "enum", "union_tag_invalid"})
 _WITHOUT_VALUE = {
     "missing": "the key is missing",
     "extra_forbidden": "unknown key",
-    "string_pattern_mismatch": "has a character that can't stand here",
+    "string_pattern_mismatch": "has a character that isn't allowed here",
 }
 _BOUNDS = {"ge": "at least", "gt": "more than", "le": "at most", "lt": "less than"}
 
@@ -152,7 +152,7 @@ def _bounds(kind: str, value: Any, context: dict[str, Any]) -> tuple[str, str] |
     if kind in {"too_long", "string_too_long"}:
         return f"is longer than {context.get('max_length', 0):,}", "Make it shorter."
     if kind == "string_pattern_mismatch":
-        return f"{_short(value)} has a character that can't stand here", "Use letters, digits and . _ -."
+        return f"{_short(value)} has a character that isn't allowed here", "Use letters, digits and . _ -."
     return _OTHERS.get(kind)
 
 

@@ -20,7 +20,7 @@ def instant(text: str, zone: tzinfo | None = None) -> str:
         if moment.tzinfo is not None:
             return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (ValueError, OverflowError) as error:  # the latter near the ends of the calendar
-        raise ValueError("is no ISO 8601 time such as 2026-01-09T12:34:56Z") from error
+        raise ValueError("is not an ISO 8601 time such as 2026-01-09T12:34:56Z") from error
     raise ValueError("has no time zone; write 2026-01-09T12:34:56Z")
 
 

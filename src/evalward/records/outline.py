@@ -28,7 +28,8 @@ class OutlinedRun(Record):
     `free`: the target asks no model, so it costs nothing. `at_once` of the trials with the same `queue` run at a
     time. `both_sides`: the base commit is measured as well, case by case. `judges` are the models that judge and cost
     something. `missing_key` is a variable that the run needs and that isn't set; `not_measured` says why nothing is
-    run. `was` names the suite that it takes the place of. `subject` is the hash of what is evaluated.
+    run. `was` names the suite that it takes the place of. `subject` is the hash of what is evaluated. `batched`: the
+    target's requests go in batches.
     """
 
     suite: str
@@ -47,6 +48,7 @@ class OutlinedRun(Record):
     not_measured: str | None = None
     was: str | None = None
     subject: str = ""
+    batched: bool = False
 
     @property
     def name(self) -> str:

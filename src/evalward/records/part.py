@@ -10,6 +10,12 @@ from evalward.records.base import Count, Record
 
 MOST_SHARDS = 256
 """As many jobs as a matrix may have."""
+_DIGITS = 15
+
+
+def told_count(text: str) -> int:
+    """A number that GitHub gives a run or its attempt, as the environment has it; 0 where it isn't told."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= _DIGITS else 0
 
 
 class Shard(NamedTuple):

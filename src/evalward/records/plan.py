@@ -103,6 +103,7 @@ class PlannedRunUse(Record):
     `trials` are those of each case; `due` are left to run, on the base's side, too (`of_base` of them); `kept` are
     finished. `cases_new` are not in the baseline and are taken for as costly as its median case. `usage` is of what is
     due. `judges` cost something that no baseline has. `missing_key` is a variable that isn't set and has to be.
+    `batched`: the target's requests go in batches, at half price.
     """
 
     suite: str
@@ -123,6 +124,7 @@ class PlannedRunUse(Record):
     seen: Sight | None = None
     unseen: Unseen | None = None
     random: bool = False
+    batched: bool = Field(default=False, exclude_if=lambda value: not value)
 
     @property
     def name(self) -> str:

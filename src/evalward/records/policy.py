@@ -53,14 +53,14 @@ class Rule(StrictRecord):
         default="exact", description="exact: a drop fails when chance is excluded; off: the bare difference decides"
     )
     alpha: float = Field(
-        default=0.05, gt=0, lt=0.5, description="How often chance may fail a check although nothing changed"
+        default=0.05, gt=0, lt=0.5, description="How often chance may fail a check when nothing changed"
     )
     floor_test: Literal["literal", "upper"] = Field(
-        default="literal", description="upper: a limit fails only when the 95 % interval lies beyond it as a whole"
+        default="literal", description="upper: a limit fails only when the whole 95 % interval is beyond it"
     )
-    confirm: bool = Field(default=True, description="Decide drops on fresh trials of the cases that failed")
-    suite: str = Field(default="*", description="Holds for the suites that match this pattern")
-    target: str = Field(default="*", description="Holds for the targets that match this pattern")
+    confirm: bool = Field(default=True, description="Decide drops on retrials of the cases that failed")
+    suite: str = Field(default="*", description="Applies to the suites that match this pattern")
+    target: str = Field(default="*", description="Applies to the targets that match this pattern")
 
     @model_validator(mode="after")
     def _says_something(self) -> Rule:
@@ -83,12 +83,13 @@ class Limits(StrictRecord):
 
 
 class Confirm(StrictRecord):
-    """The confirm stage: cases of random targets that failed are tried again before a drop is believed."""
+    """The confirm stage: cases of random targets that failed are tried again before a drop is reported."""
 
-    trials: int = Field(default=4, ge=1, le=20, description="Fresh trials of each case that failed")
+    trials: int = Field(default=4, ge=1, le=20, description="Retrials of each case that failed")
     base: OnOrOff = Field(
         default="auto",
-        description="auto: where a drop is in doubt, or would fail the check, measure the base commit beside the head",
+        description="auto: where a drop is in doubt, or would fail the check, "
+        "measure the base commit alongside the head",
     )
     base_trials: int = Field(default=8, ge=2, le=20, description="Trials of each case in doubt then, on either side")
     at_most: float = Field(
@@ -96,7 +97,7 @@ class Confirm(StrictRecord):
         gt=0,
         le=10,
         allow_inf_nan=False,
-        description="Fresh trials altogether, as a share of the planned ones",
+        description="Most retrials in all, as a share of the planned trials",
     )
 
 

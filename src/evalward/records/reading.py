@@ -16,7 +16,7 @@ MOST_AT_ONCE = 1_000_000  # bytes: nothing counts their values, each of which ma
 
 
 def parse_record(text: str | bytes, file: str, model: type[R], what: str, remedy: str) -> R:
-    """The record in a JSON text. Raises `InputError` when it is no JSON, another schema, or doesn't fit.
+    """The record in a JSON text. Raises `InputError` when it is not JSON, another schema, or doesn't fit.
 
     `what` names the record for people ("a report"); `remedy` is what to do about a file that is none.
     """

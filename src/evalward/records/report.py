@@ -22,7 +22,7 @@ from evalward.records.unchanged import Unchanged
 REPORT_SCHEMA: Literal["evalward.report/1"] = "evalward.report/1"
 REPORT_FILE = "report.json"
 REPORT_MARKDOWN = "report.md"
-Interruption = Literal["budget", "signal", "fault"]
+Interruption = Literal["budget", "signal", "fault", "batch"]
 """What ended a run early: a spent budget, a signal, or a fault that every trial would have met."""
 
 REPORTS_SCHEMA: Literal["evalward.reports/1"] = "evalward.reports/1"
@@ -49,6 +49,12 @@ class Provenance(Record):
 
 HARNESS = "harness"
 """The part of a subject that names another harness, where one made the trials."""
+PROGRAM_FILES = "program_files"
+"""The part of a subject for the repository's files that a target's command names."""
+SOLUTIONS = "solutions"
+"""The part of a subject for the reference solutions that the target `oracle` gives."""
+UNRECORDED = frozenset({PROGRAM_FILES, SOLUTIONS})
+"""Parts that subjects in older baselines lack: of a side without one it isn't known what there was."""
 
 
 class Subject(Record):
@@ -225,6 +231,11 @@ class Report(Record):
     def every_run(self) -> list[Run]:
         """The runs, and those of the base's side."""
         return [*self.runs, *(self.base.runs if self.base else [])]
+
+    @property
+    def all_unchanged(self) -> bool:
+        """Whether nothing of it was measured, because the baseline's trials stand for every run."""
+        return bool(self.runs) and all(run.unchanged is not None for run in self.runs)
 
     def with_own_texts(self) -> Report:
         """The report with those of its texts that its runs name, and no prompt that is known to be another."""

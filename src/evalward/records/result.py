@@ -123,6 +123,11 @@ class Result(Record):
         return self.status in _VALID
 
     @property
+    def usages(self) -> list[Usage]:
+        """What the target used, and what a judge did."""
+        return [self.usage, *([self.judge_usage] if self.judge_usage is not None else [])]
+
+    @property
     def unsettled(self) -> bool:
         """It failed, broke, or was left out by an early end: what people look at, and try again."""
         return self.status in _UNSETTLED or self.reason == NOT_RUN

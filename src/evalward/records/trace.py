@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from evalward.records.base import Amount, Cleaned, Count, Record
+
+BATCH_SHARE = 0.5
+"""What a request costs in a batch, of what it costs live."""
+
+
+def _nothing(value: object) -> bool:
+    return value is None
 
 
 class Usage(Record):
@@ -15,7 +22,8 @@ class Usage(Record):
 
     The one convention, to which every provider's numbers are converted at the edge: `input_tokens` is what the
     model read anew, without cache reads and writes; `output_tokens` includes `reasoning_tokens`. A number that
-    nobody told is `None`, never 0; so is the cost (USD) of a model without a known price.
+    nobody told is `None`, never 0; so is the cost (USD) of a model without a known price. `batched` is how
+    many requests were answered in batches, `batch_usd` the part of the cost that was paid for them, at half price.
     """
 
     input_tokens: Count | None = None
@@ -24,6 +32,20 @@ class Usage(Record):
     output_tokens: Count | None = None
     reasoning_tokens: Count | None = None
     cost_usd: Amount | None = None
+    batched: Count | None = Field(default=None, exclude_if=_nothing)
+    batch_usd: Amount | None = Field(default=None, exclude_if=_nothing)
+
+    @property
+    def repeated(self) -> Usage:
+        """The same of a conversation that is only repeated: it costs nothing."""
+        return self.model_copy(update={"cost_usd": 0.0, "batched": None, "batch_usd": None})
+
+    @property
+    def at_list_price(self) -> Usage:
+        """The same with what it would have cost live."""
+        if self.cost_usd is None or self.batch_usd is None:
+            return self
+        return self.model_copy(update={"cost_usd": self.cost_usd + self.batch_usd, "batch_usd": None})
 
     @property
     def total_input_tokens(self) -> int | None:
@@ -49,10 +71,11 @@ def add_usage(usages: Iterable[Usage]) -> Usage:
     for name in ("input_tokens", "output_tokens", "cost_usd"):
         values = [getattr(item, name) for item in items]
         sums[name] = None if not values or None in values else sum(values)
-    return Usage(**sums)
+    batches = {name: _known_sum([getattr(item, name) for item in items]) for name in ("batched", "batch_usd")}
+    return Usage(**sums, **batches)
 
 
-def _known_sum(values: list[int | None]) -> int | None:
+def _known_sum(values: Sequence[float | None]) -> Any:
     known = [value for value in values if value is not None]
     return sum(known) if known else None
 

@@ -3,11 +3,37 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal, NamedTuple
 
 from evalward.records.base import Count, Record
 
 UNCHANGED = "unchanged since the baseline, $0"
 """Why nothing of such a run is run, where one sentence has to do."""
+
+Because = Literal[
+    "change_unknown",
+    "nothing_changed",
+    "no_baseline",
+    "baseline_too_old",
+    "suite_unknown",
+    "always",
+    "configuration",
+    "both_sides",
+    "selection",
+    "not_in_baseline",
+    "subject",
+    "cases",
+    "trials",
+    "file",
+]
+"""Why a run is measured; `file`: a changed file matters, or may."""
+
+
+class MeasuredBecause(NamedTuple):
+    """Why a run is measured, and which file it is about."""
+
+    code: Because
+    file: str = ""
 
 
 class Unchanged(Record):

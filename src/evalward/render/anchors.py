@@ -27,7 +27,7 @@ def run_anchor(suite: str, target: str) -> str:
 def link_place(anchor: str) -> str:
     """The hidden end of a comment's line where a link to this anchor of the page will stand, once it is uploaded."""
     if not ANCHOR.fullmatch(anchor):
-        raise ValueError(f"{anchor!r} is no anchor of a case")
+        raise ValueError(f"{anchor!r} is not an anchor of a case")
     return f" <!-- evalward:link={anchor} -->"
 
 

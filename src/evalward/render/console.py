@@ -103,24 +103,34 @@ class Screen:
         table of their own, with the first column again.
         """
         cells = [[_unbroken(one_line(cell)) for cell in row] for row in rows]
-        for number, shown in enumerate(self._fitting(headers, cells)):
+        beside, tables = _GAP, self._fitting(headers, cells, _GAP)
+        if len(tables) > 1 and len(narrow := self._fitting(headers, cells, 0)) < len(tables):
+            beside, tables = 0, narrow
+        for number, shown in enumerate(tables):
             if number:
                 self.blank()
             some = [[row[index] for index in shown] for row in cells]
-            self._table([headers[index] for index in shown], some, [align[index] for index in shown])
+            self._table([headers[index] for index in shown], some, [align[index] for index in shown], beside)
 
-    def _table(self, headers: Sequence[str], cells: Sequence[Sequence[str]], align: Sequence[str]) -> None:
-        from tabulate import tabulate  # noqa: PLC0415 - only who prints tables pays for it
+    def _table(self, headers: Sequence[str], cells: Sequence[Sequence[str]], align: Sequence[str], beside: int) -> None:
+        """One table, each of whose columns is so many blanks wider than its head."""
+        import tabulate  # noqa: PLC0415 - only who prints tables pays for it
 
-        widths = self._widths(headers, cells)
-        text = tabulate(
+        widths = self._widths(headers, cells, beside)
+        tabulate.MIN_PADDING = beside  # its own setting for just that, and it has no other way in
+        text = tabulate.tabulate(
             [[self._status(_wrapped(cell, width)) for cell, width in zip(row, widths, strict=True)] for row in cells],
-            headers=[_wrapped(head, width - _GAP) for head, width in zip(headers, widths, strict=True)],
+            headers=[_wrapped(head, width - beside) for head, width in zip(headers, widths, strict=True)],
             tablefmt="simple",
             colalign=["right" if side == "r" else "left" for side in align] if cells else None,
             disable_numparse=True,
         )
         self.lines.extend(line.rstrip() for line in text.replace(_NO_BREAK, " ").split("\n"))
+
+    def _status(self, cell: str) -> str:
+        """A status cell in its colour."""
+        colour = _STATUS_COLOURS.get(cell.replace(_NO_BREAK, " "))
+        return self.paint(cell, colour) if colour else cell
 
     def text(self) -> str:
         """The whole output, with a newline at its end."""
@@ -131,9 +141,9 @@ class Screen:
         ]
         return "\n\n".join(filter(None, parts)) + "\n"
 
-    def _fitting(self, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> list[list[int]]:
-        """Which columns stand beside each other: the first of all, and as many others as fit."""
-        least = _word_widths(headers, rows)
+    def _fitting(self, headers: Sequence[str], rows: Sequence[Sequence[str]], beside: int) -> list[list[int]]:
+        """Which columns share a table: the first of all, and as many as fit, each `beside` wider than its head."""
+        least = _word_widths(headers, rows, beside)
         tables: list[list[int]] = [[0]]
         for index in range(1, len(headers)):
             used = sum(least[each] + _GAP for each in tables[-1])
@@ -142,11 +152,11 @@ class Screen:
             tables[-1].append(index)
         return tables
 
-    def _widths(self, headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Sequence[int]:
+    def _widths(self, headers: Sequence[str], rows: Sequence[Sequence[str]], beside: int) -> Sequence[int]:
         """The columns' widths: their contents', the widest cut down until all fit; no word is broken."""
-        padded = [header + " " * _GAP for header in headers]  # as tabulate does
+        padded = [header + " " * beside for header in headers]
         widths = [max(map(len, column)) for column in zip(padded, *rows, strict=True)]
-        least = _word_widths(headers, rows)
+        least = _word_widths(headers, rows, beside)
         room = self.width - _GAP * (len(widths) - 1)
         while sum(widths) > room:
             spare = [width if width > floor else 0 for width, floor in zip(widths, least, strict=True)]
@@ -154,11 +164,6 @@ class Screen:
                 break
             widths[spare.index(max(spare))] -= 1
         return [max(width, 1) for width in widths]
-
-    def _status(self, cell: str) -> str:
-        """A status cell in its colour."""
-        colour = _STATUS_COLOURS.get(cell.replace(_NO_BREAK, " "))
-        return self.paint(cell, colour) if colour else cell
 
 
 _STATUS_COLOURS: dict[str, Colour] = {
@@ -188,12 +193,9 @@ def _wrapped(cell: str, width: int) -> str:
     return "\n".join(textwrap.wrap(cell, max(width, 1), break_long_words=False, break_on_hyphens=False))
 
 
-def _word_widths(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+def _word_widths(headers: Sequence[str], rows: Sequence[Sequence[str]], beside: int) -> list[int]:
     """The longest word of each column, the least that it can be wide."""
-    return [
-        max(_longest(head) + _GAP, *map(_longest, cells), 1)  # tabulate makes a column so much wider than its head
-        for head, *cells in zip(headers, *rows, strict=True)
-    ]
+    return [max(_longest(head) + beside, *map(_longest, cells), 1) for head, *cells in zip(headers, *rows, strict=True)]
 
 
 def _longest(text: str) -> int:

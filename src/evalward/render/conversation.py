@@ -259,7 +259,7 @@ class _Turns:
         return self._rest
 
 
-UNREADABLE_THINKING = "(The provider keeps this reasoning to itself: there is nothing to read.)"
+UNREADABLE_THINKING = "(The provider doesn't show this reasoning.)"
 
 
 def thinking_of(block: Opaque) -> str:

@@ -24,7 +24,7 @@ KNOWN, FRESH = 5, 4
 
 AGENT = (
     "Certain: nothing here is random. The agent is a recording, written by hand, whose commands ran again just now. "
-    "What a model makes of the new prompt, only a run with that model can tell."
+    "Only a run with a model shows what it does with the new prompt."
 )
 CHANCE = (
     "Models fail by chance, too. Suppose one passed all tasks {known} times before, and fails these {cases} now. "

@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from evalward.records.base import clean_text
 
 _ELLIPSIS = "…"
+_LONG_WORD = 40  # a longer one is cut inside
 _MAX_MARKS = 3  # combining characters in a row; more only serve to draw over other lines
 _MAX_BLOCK_LINES = 40
 
@@ -197,10 +198,18 @@ def _head(text: str, limit: int) -> str:
 
 
 def _cut(text: str, limit: int, *, more: bool = False) -> str:
-    """At most `limit` characters, with an ellipsis where something is missing or `more` would have followed."""
+    """At most `limit` characters, with an ellipsis where something is missing or `more` would have followed.
+
+    It ends where a word does, unless that word is so long that much of the room would stay empty.
+    """
     if len(text) < limit or (len(text) == limit and not more):
         return text + (_ELLIPSIS if more else "")
-    return text[: max(limit - 1, 0)].rstrip() + _ELLIPSIS
+    kept = text[: max(limit - 1, 0)]
+    if kept and not text[len(kept)].isspace():
+        blank = max(kept.rfind(" "), kept.rfind("\n"))
+        if blank >= max(len(kept) - _LONG_WORD, len(kept) // 2):
+            kept = kept[:blank]
+    return kept.rstrip() + _ELLIPSIS
 
 
 def _visible(text: str) -> Iterator[str]:

@@ -25,7 +25,7 @@ _WORDS: dict[Standing, str] = {
     "worse": "worse by more than chance",
     "unclear": "no difference that these trials show",
     "same": "no difference",
-    "thin": "too few trials to tell",
+    "thin": "too few trials to say",
     "unknown": "not available",
 }
 _MARKS = {"good": "✅", "info": "ℹ️", "warning": "⚠️"}
@@ -38,7 +38,7 @@ def build_guidance(comparison: GuidanceComparison, detail: Detail = "full") -> G
     notes = list(comparison.notes)
     if comparison.left_out:
         named = ", ".join(map(quoted, comparison.left_out[:10]))
-        notes.append(f"Left out, for not every guidance has a valid trial of it: {named}.")
+        notes.append(f"Left out, because not every guidance has a valid trial of it: {named}.")
     return GuidanceView(
         name=comparison.name,
         why=comparison.why,
@@ -54,7 +54,7 @@ def build_guidance(comparison: GuidanceComparison, detail: Detail = "full") -> G
 def _headlines(comparison: GuidanceComparison) -> list[str]:
     """A sentence per column but the first."""
     if comparison.not_measured is not None:
-        return [f"The guidances could not be compared: {comparison.not_measured}."]
+        return [f"The guidance versions could not be compared: {comparison.not_measured}."]
     reference = comparison.columns[0].name
     return [_headline(comparison.of(c.name), c.name, reference) for c in comparison.columns[1:]]
 
@@ -70,7 +70,7 @@ def _headline(differences: Sequence[GuidanceDifference], name: str, reference: s
     if all(d.standing in {"same", "unknown"} for d in differences):
         return f"{against}: no difference."
     if any(d.standing == "thin" for d in differences):
-        return f"{against}: too few trials to tell them apart."
+        return f"{against}: too few trials to distinguish them."
     return f"{against}: no difference that these trials show."
 
 

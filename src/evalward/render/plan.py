@@ -30,6 +30,7 @@ _HEADERS = ("trials", "requests", "tokens in", "tokens out", "cost", "time")
 _INDENT = "  "
 _RULES = 2  # lines of a table's head
 _MOST_SHOWN = 3  # names in a log line
+BATCH_HOURS = 24  # within which providers answer batches
 
 
 def plan_text(plan: CostPlan, *, colour: bool, width: int) -> str:
@@ -40,6 +41,7 @@ def plan_text(plan: CostPlan, *, colour: bool, width: int) -> str:
     screen.blank()
     _figures(screen, plan)
     for title, sentences in (
+        ("Batches", list(_batches(plan))),
         ("Not known", [*_unknown(plan), *_judged(plan)]),
         ("What may be added", list(_added(plan))),
         ("Budget", [_over(each) for each in plan.over]),
@@ -58,7 +60,7 @@ def plan_lines(plan: CostPlan) -> list[str]:
     """The plan as one to four lines of a log."""
     source = f"figures of the baseline of {when(plan.baseline.created_at)}" if plan.baseline else "no baseline"
     lines = [f"Plan: {'; '.join([_totals(plan), source])}."]
-    more = [*(_over(each) for each in plan.over), *_added(plan)]
+    more = [*_batches(plan), *(_over(each) for each in plan.over), *_added(plan)]
     if more:
         lines.append(" ".join(more))
     seen = [run for run in plan.runs if run.seen is not None and run.seen.fewest != 1 and run.random]
@@ -196,6 +198,15 @@ def _harness_row(each: PlannedHarnessUse) -> list[str]:
 # --- sentences ------------------------------------------------------------------------------------------------------
 
 
+def _batches(plan: CostPlan) -> Iterator[str]:
+    """That requests go in batches, where they do."""
+    batched = [run.name for run in plan.runs if run.batched]
+    if batched:
+        whole = len(batched) == sum(not run.free for run in plan.runs)
+        which = "" if whole else f" of {joined(batched)}"
+        yield f"Requests{which} go in batches, at half price; a batch may take up to {BATCH_HOURS} h."
+
+
 def _of_run(run: PlannedRunUse, sentence: str) -> str:
     return f"{run.name}: {sentence}"
 
@@ -239,9 +250,9 @@ def _added(plan: CostPlan) -> Iterator[str]:
         usual = ""
         if plan.confirm.usual is not None:
             usual = f"; {plan.confirm.usual:.1f} on average while the cases pass as often as in the baseline"
-        yield f"Failed cases are tried again: at most {_extra(plan.confirm)}{usual}."
+        yield f"Failed cases are retried: at most {_extra(plan.confirm)}{usual}."
     if plan.beside is not None:
-        yield f"A doubt that is left is settled on both sides: at most {_extra(plan.beside)} more."
+        yield f"If doubt remains, both sides are measured: at most {_extra(plan.beside)} more."
 
 
 def _extra(extra: ExtraTrials) -> str:

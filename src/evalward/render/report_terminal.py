@@ -13,7 +13,7 @@ from evalward.render.terminal_parts import WITH_COUNTS, say_findings, say_listin
 
 _COLUMN_WITH_COUNTS = 26
 _BETWEEN_RUNS = 2
-_PADDED = 2  # tabulate makes a column so much wider than its head
+_PADDED = 2  # a column is so much wider than its head
 
 
 def report_text(
@@ -41,7 +41,7 @@ def report_text(
         _side_by_side(screen, page.side)
     for matrix in page.matrices:
         say_matrix(screen, matrix)
-    say_findings(screen, "Over all of them", page.findings)
+    say_findings(screen, "Across all runs", page.findings)
     for run in page.runs:
         screen.fold(run.name)
         _report_run(screen, run, verbose)

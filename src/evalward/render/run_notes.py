@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from evalward.records.comparison import BaseNow, CaseChange, Comparison, RunComparison, prompt_words
 from evalward.records.evidence import SideBySide
@@ -17,6 +17,7 @@ from evalward.render.view import RunView
 RENAMED = 10
 """Cases and runs with a new name that a note names."""
 _ALLOWING = 5  # cases that a note names
+_COMPARED = frozenset({"broken", "fixed", "worse", "better", "same"})
 
 
 def run_notes(run: RunComparison, comparison: Comparison, *, prompt_said: bool = False) -> list[str]:
@@ -46,20 +47,45 @@ def run_notes(run: RunComparison, comparison: Comparison, *, prompt_said: bool =
     if run.errors:
         notes.append(
             f"{run.errors:,} of {plural(run.planned, 'trial')} ended in an error of the provider or the harness; "
-            + (_own_note(run, "errors") or "errors count neither as passed nor as failed.")
+            + (_own_note(run, "errors") or "errors don't count as passed or failed.")
         )
-    if run.random and run.baseline_trials is not None and run.baseline_trials != run.trials:
-        notes.append(f"Trials per case: {run.baseline_trials} in the baseline, {run.trials} now.")
+    notes += _trials_per_case(run)
     if run.pass_at is not None and run.pass_all is not None:
         k, some, every = run.trials, format_number(run.pass_at, "ratio"), format_number(run.pass_all, "ratio")
         notes.append(f"Over {k} trials: `pass@{k}` {some} (at least one passes), `pass^{k}` {every} (all pass).")
     return [*notes, *_confirm_notes(run), *(_replay_notes(run, prompt_said) if run.replay else [])]
 
 
+def _trials_per_case(run: RunComparison) -> list[str]:
+    """How often cases were tried, where that isn't the same everywhere.
+
+    Where it differs by case, `40/40` of a side are its 40 cases, and not 40 trials: see `decide.balance`.
+    """
+    compared = [
+        (case.before.trials, case.now.trials)
+        for case in run.cases
+        if case.change in _COMPARED and case.before and case.now
+    ]
+    before, now = ({counts[side] for counts in compared} for side in (0, 1))
+    if len(before) > 1 or len(now) > 1:
+        spans = f"{_span(before)} in the baseline, {_span(now)} now"
+        return [
+            f"Trials per case: {spans}. Each case counts once: where they differ, a share's counts are of one pass."
+        ]
+    if run.random and run.baseline_trials is not None and run.baseline_trials != run.trials:
+        return [f"Trials per case: {run.baseline_trials} in the baseline, {run.trials} now."]
+    return []
+
+
+def _span(counts: Collection[int]) -> str:
+    least, most = min(counts), max(counts)
+    return f"{least}" if least == most else f"{least} to {most}"
+
+
 def _unmeasured(run: RunComparison) -> list[str]:
     """What is said of a run of which nothing was measured."""
     if run.not_measured is not None:
-        return [f"Not measured: {run.not_measured}", "It counts neither as passed nor as failed."]
+        return [f"Not measured: {run.not_measured}", "It doesn't count as passed or failed."]
     if run.unchanged is not None:
         return [_unchanged(run.unchanged)]
     return ["The baseline has this run; this pull request does not."] if run.missing else []
@@ -69,8 +95,8 @@ def _unchanged(found: Unchanged) -> str:
     commit = f" ({quoted(short_hash(found.commit))})" if found.commit else ""
     cases = plural(found.cases, "case")
     return (
-        f"Unchanged since the baseline of {found.day}{commit}: not measured, $0. Its trials of {cases} stand; "
-        "floors and ceilings are judged on them."
+        f"Unchanged since the baseline of {found.day}{commit}: not measured, $0. Its trials of {cases} still count; "
+        "floors and ceilings are checked on them."
     )
 
 
@@ -97,7 +123,7 @@ def _confirm_notes(run: RunComparison) -> list[str]:
         return [f"The retrials don't count: {confirmation.unusable}.{rest}", *notes]
     cases = plural(len(confirmation.cases), "case that failed was", "cases that failed were")
     tries = plural(confirmation.trials, "retrial", "retrials")
-    return [f"{cases} tried again: {confirmation.passed} of {tries} passed.", *notes]
+    return [f"{cases} retried: {confirmation.passed} of {tries} passed.", *notes]
 
 
 def _both_sides(sides: SideBySide) -> str:

@@ -264,7 +264,7 @@ def _cases(screen: Screen, page: JudgementPage) -> None:
     say_listed(screen, "Broken", page.broken, lambda case: _broken(screen, case))
     new = "New and failing" if page.compared else "Failing"
     say_listed(screen, new, page.new, lambda case: _broken(screen, case))
-    say_listed(screen, "Failed, but not held against this change", page.excused, lambda case: _excused(screen, case))
+    say_listed(screen, "Flaky failures", page.excused, lambda case: _excused(screen, case))
     say_listed(screen, "Other wrong answers", page.wrong, lambda case: _answer(screen, case, "–"))
     say_listed(screen, "Fixed", page.fixed, lambda case: screen.say(_case(case), 2, "✓", "green"))
     if page.still:

@@ -26,7 +26,7 @@ MOST_FILES = 2_000
 MOST_BYTES = 64 * MIB
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _MAGIC = re.compile(r"[*?\[]")
-_REMEDY = "Nothing is wrong; it is only not measured beside the head."
+_REMEDY = "Nothing is wrong; it is just not measured alongside the head."
 
 Read = Callable[[str], bytes | None]
 Listed = Callable[[str], Sequence[BaseFile] | None]

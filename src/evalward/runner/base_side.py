@@ -116,7 +116,7 @@ class BaseCommit:
 def _refuse_foreign(suite: Suite, target: str) -> None:
     """Raises `NotMeasuredError` where what is evaluated lies outside of the commit's files."""
     if not isinstance(suite, ComparedSuite):
-        raise NotMeasuredError(f"suites of the kind {suite.kind} are not measured beside the head")
+        raise NotMeasuredError(f"suites of the kind {suite.kind} are not measured alongside the head")
     if suite.elsewhere is not None:
         raise NotMeasuredError(suite.elsewhere)
     if target_id(target).form in _FOREIGN:

@@ -30,6 +30,7 @@ class RunnersGatherer:
     store: OutputStore
     starter: StartsHarnesses
     tell: Callable[[str], None]
+    clock: Callable[[], str]
 
     def keep(self, trial: Trial) -> str:
         """Write a trial down; the path that the report names."""
@@ -38,6 +39,10 @@ class RunnersGatherer:
     def say(self, line: str) -> None:
         """Tell people how it goes on."""
         self.tell(line)
+
+    def now(self) -> str:
+        """The time, as ISO 8601 in UTC."""
+        return self.clock()
 
     @contextmanager
     def run(self, spec: HarnessSuite) -> Iterator[HarnessStart]:

@@ -21,7 +21,7 @@ from evalward.runner.harness import not_runnable
 from evalward.runner.link import Keeper, Shelf, Telling
 from evalward.runner.measure import Beyond, OtherGuidance, prepare, refuse_missing_keys, run_plan
 from evalward.runner.outside import Outside
-from evalward.runner.parts import not_in_parts, shard_of
+from evalward.runner.parts import not_in_parts, refuse_unmeasured, shard_of
 from evalward.suites.across import unfed_rules
 from evalward.wire import messages as m
 from evalward.wire.peer import Peer
@@ -116,6 +116,7 @@ def measure(session: JobSession, data: bytes) -> bytes:
     if order.keyless:
         session.outside = _outside(session.keeper, session.begun.model_copy(update={"keys": []}))
     session.outside = replace(session.outside, versioned=order.versioned)
+    session.keeper.batched = order.batched
     plan = _plan(session, loaded, order.chosen)
     if order.spare_keyless:
         plan = without_missing_keys(plan)
@@ -127,6 +128,8 @@ def measure(session: JobSession, data: bytes) -> bytes:
     guidance = _guidance(session, loaded, order)
     keeper, outside = session.keeper, session.outside
     spared = _not_run(loaded, plan, order, outside.env)
+    if order.known is not None:
+        refuse_unmeasured(plan, order.known, order.left)
     to_run = plan if order.known is None else not_in_parts(plan, order.known)
     outline = _outline(session, loaded, to_run, order, spared)
     if order.plan_only:
@@ -137,7 +140,15 @@ def measure(session: JobSession, data: bytes) -> bytes:
         keeper.planned(outline)
     with base_commit(order.base, loaded, outside.env, keeper) as base:
         beyond = Beyond(
-            guidance, base, spared, part, order.known, order.withheld, order.settled, confirms=order.confirms
+            guidance,
+            base,
+            spared,
+            part,
+            order.known,
+            order.withheld,
+            order.settled,
+            confirms=order.confirms,
+            under_way=keeper.under_way,
         )
         run_plan(loaded, plan, keeper, outside, beyond, resume=order.resume)
     return b"null"

@@ -18,6 +18,7 @@ from evalward.records.result import Trial
 from evalward.targets.asking import AgentBounds, AgentRequests, AnsweredRequest, ModelDoor
 from evalward.targets.base import Reply, Request
 from evalward.targets.failures import TargetError
+from evalward.targets.under_way import TrialsUnderWay
 from evalward.wire import messages as m
 from evalward.wire.faults import error_of
 from evalward.wire.frames import FRAME_LIMIT
@@ -35,6 +36,8 @@ class Keeper:
 
     def __init__(self, peer: Peer) -> None:
         self._peer = peer
+        self.batched = False  # whether requests go in batches
+        self.under_way = TrialsUnderWay(self._tell_all_wait)
 
     def call(self, name: str, order: Record | None = None, descriptors: Sequence[int] = ()) -> bytes:
         """Ask for something and wait. Raises what the keeper raised."""
@@ -62,9 +65,14 @@ class Keeper:
 
     async def ask(self, provider: str, model: str, request: Request) -> Reply:
         """One answer. Raises `TargetError` after the retries."""
-        asked = m.asks().dump_json(m.Ask(provider, model, request))
-        reply: Reply = m.parse(m.replies(), await self.ask_for("ask", asked))
+        with self.under_way.asking() as trial:
+            asked = m.asks().dump_json(m.Ask(provider, model, request, trial))
+            reply: Reply = m.parse(m.replies(), await self.ask_for("ask", asked))
         return reply
+
+    def _tell_all_wait(self, requests: int) -> None:
+        if self.batched:
+            self._peer.note("all_wait", m.written(m.Number(number=requests)))
 
     @asynccontextmanager
     async def door(

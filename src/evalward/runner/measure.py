@@ -33,6 +33,7 @@ from evalward.runner.parts import not_in_parts, with_parts
 from evalward.runner.progress import ProgressLine
 from evalward.suites.across import diagnose, unfed_rules
 from evalward.targets.asking import Asker
+from evalward.targets.under_way import TrialsUnderWay
 
 
 def prepare(
@@ -64,6 +65,7 @@ class Beyond:
     settled with. `not_measured` are gathered suites that can't be measured here, and why; `withheld` those of them
     whose commands are not run. `part`: the plan is this shard's. `known` is what shards have measured of the plan;
     `settled`: none of that is tried again. `confirms`: the planned trials leave a confirm stage its part of the budget.
+    `under_way` counts the trials at work.
     """
 
     guidance: OtherGuidance | None = None
@@ -74,6 +76,7 @@ class Beyond:
     withheld: Collection[str] = ()
     settled: bool = False
     confirms: bool = False
+    under_way: TrialsUnderWay = field(default_factory=TrialsUnderWay)
 
 
 class WhereMeasured(Records, StartsHarnesses, Protocol):
@@ -99,7 +102,8 @@ def run_plan(
     guidance, base = beyond.guidance, beyond.base
     records.ready()
     stage = _stage(loaded, records, outside, resume=resume, confirms=beyond.confirms)
-    by = RunnersGatherer(records, records, outside.say)
+    stage = replace(stage, under_way=beyond.under_way)
+    by = RunnersGatherer(records, records, outside.say, outside.now)
     # first: mistakes in files before money is spent
     gathered = gather_all(loaded, plan, by, beyond.not_measured, beyond.withheld)
     report = with_gathered(_planned(stage, loaded, plan, beyond), gathered, loaded)
@@ -134,9 +138,8 @@ def _planned(stage: _MeasuringStage, loaded: LoadedConfig, plan: Plan, beyond: B
     if known is None:
         return stage.planned(loaded, plan, beyond.base).model_copy(update={"part": beyond.part})
     for result in (result for run in known.runs for result in run.cases):
-        stage.account.known(result.usage)
-        if result.judge_usage is not None:
-            stage.account.known(result.judge_usage)
+        for usage in result.usages:
+            stage.account.known(usage)
     return with_parts(plan, known, stage.planned(loaded, not_in_parts(plan, known), beyond.base))
 
 
@@ -166,6 +169,7 @@ class _MeasuringStage:
     account: Spending
     outside: Outside
     resume: bool
+    under_way: TrialsUnderWay = field(default_factory=TrialsUnderWay)
 
     def run(self, plan: Plan) -> Executed:
         if not plan.runs:
@@ -175,7 +179,12 @@ class _MeasuringStage:
         )
         progress = ProgressLine(sizes, self.outside.err, live=self.outside.err.isatty())
         execution = ExecutionSettings(
-            self.store, progress, resume=self.resume, account=self.account, base_store=self.records.of_base()
+            self.store,
+            progress,
+            resume=self.resume,
+            account=self.account,
+            base_store=self.records.of_base(),
+            under_way=self.under_way,
         )
         done = asyncio.run(execute(plan, execution))
         progress.close()
@@ -194,7 +203,7 @@ class _MeasuringStage:
         if on_base:
             trials, sha = plural(sum(run.size for run in on_base), "trial"), (base.commit or "")[:7]
             names = ", ".join(dict.fromkeys(run.suite.spec.name for run in on_base))
-            self.outside.say(f"Both sides of {names}: {trials} of the base commit {sha} beside this one.")
+            self.outside.say(f"Both sides of {names}: {trials} of the base commit {sha} alongside this one.")
         done = self.run(whole.plan)
         heads = [run for planned, run in zip(whole.plan.runs, done.runs, strict=True) if not planned.of_base]
         texts = planned_texts([*plan.runs, *whole.known.values()])
@@ -212,7 +221,7 @@ class _MeasuringStage:
             return with_beside(report, pairs, Executed([]), base.commit)
         cases, trials = plural(pairs.cases, "case"), plural(pairs.trials, "trial")
         sha = (base.commit or "")[:7]
-        self.outside.say(f"In doubt: {cases}, {trials} on each side, the base commit {sha} beside this one.")
+        self.outside.say(f"In doubt: {cases}, {trials} on each side, the base commit {sha} alongside this one.")
         return with_beside(report, pairs, self.run(pairs.plan), base.commit)
 
     def run_guidance(self, plan: Plan, name: str) -> Executed:
@@ -229,7 +238,7 @@ def _announced(retries: Sequence[RunRetrials]) -> str:
     cases = sum(len(retry.trials) for retry in retries)
     trials = sum(sum(retry.trials.values()) for retry in retries)
     failed = "1 case that failed" if cases == 1 else f"{cases} cases that failed"
-    return f"Confirming: {trials} fresh trials of {failed}, before a drop is believed."
+    return f"Confirming: {trials} retrials of {failed}, before a drop is reported."
 
 
 def _report(loaded: LoadedConfig, plan: Plan, done: Executed, outside: Outside, texts: Mapping[str, str]) -> Report:

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from evalward.engine.beside import key_of
 from evalward.engine.parts import remeasured
 from evalward.engine.plan import Plan, PlannedRun
-from evalward.engine.scheduler import make_subject
-from evalward.engine.shards import sharded
+from evalward.engine.shards import KnownTimes, sharded
 from evalward.records.part import Part, Shard
 from evalward.records.problem import InputError, wrong
 from evalward.records.report import Report, Run
 from evalward.records.result import Result, by_case
 from evalward.records.texts import MOST_IN_REPORT, bounded_texts
+from evalward.records.unchanged import UNCHANGED
 from evalward.suites.across import diagnose
 from evalward.wire import messages as m
 
+LEFT_OUT = "Give --changed-since to the shards and to --parts alike, or measure all shards again."
 SAME = "Measure and judge the same commit, with the same --suite, --target, --case and --trials."
 
 
 def shard_of(plan: Plan, order: m.ShardOrder) -> tuple[Plan, Part]:
     """The shard's part of the plan, and what its report says of that."""
-    durations = {(suite, target): cases for suite, runs in order.durations.items() for target, cases in runs.items()}
-    shared, part = sharded(plan, Shard(order.index, order.total), durations, order.left)
+    cases = {(suite, target): known for suite, runs in order.durations.items() for target, known in runs.items()}
+    usual = {(suite, target): time for suite, runs in order.usual.items() for target, time in runs.items()}
+    shared, part = sharded(plan, Shard(order.index, order.total), KnownTimes(cases, usual), order.left)
     return shared, part.model_copy(update={"attempt": order.attempt})
 
 
@@ -32,6 +34,13 @@ def not_in_parts(plan: Plan, known: Report) -> Plan:
     """The part of the plan that no shard has measured: suites that are left to whoever judges all parts."""
     there = {(run.suite, run.target) for run in known.runs}
     return replace(plan, runs=[run for run in plan.runs if key_of(run) not in there])
+
+
+def refuse_unmeasured(plan: Plan, known: Report, left: Collection[str]) -> None:
+    """Raises `InputError` for a run that no shard measured, unless its suite is `left` to whoever judges all parts."""
+    missing = next((run for run in not_in_parts(plan, known).runs if run.suite.spec.name not in left), None)
+    if missing is not None:
+        raise _another(" × ".join(key_of(missing)), "no shard measured it")
 
 
 def with_parts(plan: Plan, known: Report, report: Report) -> Report:
@@ -54,9 +63,11 @@ def with_parts(plan: Plan, known: Report, report: Report) -> Report:
 def _checked(planned: PlannedRun, run: Run) -> Run:
     """The run as it would have been here: its cases in the order of the plan, all trials of all of them there."""
     name = run.name
+    if planned.not_measured is None and run.not_measured == UNCHANGED:
+        raise wrong(name, "the parts left it out as unchanged since the baseline, and here it is measured", LEFT_OUT)
     if planned.not_measured is not None or run.not_measured is not None:
         return run
-    if make_subject({**planned.suite.subject, **planned.target.subject}).hash != run.subject.hash:
+    if planned.subject.hash != run.subject.hash:
         raise _another(name, "its prompt, tool, model or version is another")
     found: Mapping[str, Sequence[Result]] = by_case(run.cases)
     for case in planned.cases:
@@ -64,7 +75,7 @@ def _checked(planned: PlannedRun, run: Run) -> Run:
         if [one.trial for one in results] != list(planned.numbers_of(case)):
             raise _another(name, f"of the case {case.id} there are {len(results)} trials and not {planned.trials}")
         if any(one.definition != case.definition for one in results):
-            raise _another(name, f"the case {case.id} asks something else")
+            raise _another(name, f"the case {case.id} has a different definition")
     if len(found) > len(planned.cases):
         raise _another(name, f"there are {len(found)} cases and not {len(planned.cases)}")
     whole = planned.whole if planned.whole > len(planned.cases) else None

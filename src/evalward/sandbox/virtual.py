@@ -302,7 +302,7 @@ class VirtualShell:
     def _crashes_told(self) -> Iterator[None]:
         """Around any exchange with the process."""
         if not self._idle:
-            raise SandboxError("the virtual shell is closed, or has broken before")
+            raise SandboxError("the virtual shell is closed, or failed before")
         try:
             yield
         except OSError as error:
@@ -358,7 +358,7 @@ class VirtualShell:
         line, _, self._child.unread = self._child.unread.partition(b"\n")
         answer = json.loads(line)
         if "error" in answer:
-            raise SandboxError(f"the virtual shell broke: {answer['error']}")
+            raise SandboxError(f"the virtual shell failed: {answer['error']}")
         return answer["ok"]
 
     def _kill(self) -> None:

@@ -211,7 +211,7 @@ def _check(kind: object, name: str) -> None:
         raise unusable(KINDS, name, f"is the class {kind.__name__}, and a kind is an object of it")
     lacking = [each for each in _PARTS if not hasattr(kind, each)]
     if lacking:
-        raise unusable(KINDS, name, f"is no kind: it has no {', '.join(lacking)}")
+        raise unusable(KINDS, name, f"is not a kind of suite: it has no {', '.join(lacking)}")
     if (called := cast(Kind, kind).name) != name:
         raise unusable(KINDS, name, f'names a kind that calls itself "{called}"')
 

@@ -104,6 +104,10 @@ class Gatherer(Protocol):
         """Tell people how it goes on."""
         ...
 
+    def now(self) -> str:
+        """The time, as ISO 8601 in UTC."""
+        ...
+
 
 @runtime_checkable
 class GatheringKind(Protocol):

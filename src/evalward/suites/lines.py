@@ -150,7 +150,9 @@ def parse_list(text: str, shown_as: str, model: type[Model]) -> LinesRead[Model]
 def _in_list(place: Place, error: ErrorDetails, model: type[BaseModel], entry: ListEntry) -> Problem:
     """One error of pydantic's at its own line; what YAML took for a number or a truth value can be quoted."""
     if not isinstance(entry.value, dict):
-        return Problem(place=place, message="the case is no mapping", remedy="Write its keys below the dash: - id: …")
+        return Problem(
+            place=place, message="the case is not a mapping", remedy="Write its keys below the dash: - id: …"
+        )
     problem = explained(Place(file=place.file, line=entry.line(*error["loc"])), error, model)
     written = entry.written(*error["loc"])
     if error["type"] != "string_type" or not written:

@@ -24,6 +24,7 @@ from evalward.targets.base import (
     Request,
     ToolSpec,
     TrialSkippedError,
+    in_batches,
 )
 from evalward.targets.failures import Cause, TargetError
 
@@ -35,26 +36,42 @@ MAX_NESTING = 100  # of a tool use's arguments: pydantic writes no more than 255
 
 
 @dataclass
+class Deadline:
+    """When a trial's time is up, in seconds of `time.monotonic`. A wait for a batch puts it off."""
+
+    until: float
+
+    @property
+    def left_s(self) -> float:
+        """Seconds that are left; 0 or less when the time is up."""
+        return self.until - time.monotonic()
+
+
+@dataclass
 class Conversation:
-    """What has happened so far in a trial. The only thing in the loop that changes."""
+    """What has happened so far in a trial. The only thing in the loop that changes.
+
+    `batches_s`: seconds of waiting for batches, which no clock of the trial counts.
+    """
 
     messages: list[Message]
     calls: list[ToolCall] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
     natural_stop: bool = False
     timed_out: bool = False
+    batches_s: float = 0.0
 
 
 @dataclass(frozen=True)
 class LoopBounds:
-    """What ends a conversation beside the model itself: turns, a time of `time.monotonic`, and what was spent.
+    """What ends a conversation beside the model itself: turns, time, and what was spent.
 
     The time bounds waiting for the model; how long a command may take is its shell's affair. `spent` is asked after
     each turn whether the turns so far have used up what they may.
     """
 
     max_turns: int
-    until: float | None = None
+    deadline: Deadline | None = None
     spent: Callable[[Sequence[Turn]], bool] | None = None
 
 
@@ -177,10 +194,12 @@ async def _used(use: ToolUse, toolbox: Toolbox, talk: Conversation) -> UsedTool:
 
 async def _sent(talk: Conversation, chat: Chat, request: Request, bounds: LoopBounds) -> Reply | None:
     """The model's next answer; `None` when the time is up. What an answer that nobody waited for costs is unknown."""
-    left = None if bounds.until is None else bounds.until - time.monotonic()
+    left = None if bounds.deadline is None else bounds.deadline.left_s
     if left is not None and left <= 0:
         talk.timed_out = True
         return None
+    if in_batches(chat):
+        return await _when_batched(talk, chat, request, bounds)
     waiting = asyncio.timeout(left)
     try:
         async with waiting:
@@ -191,6 +210,21 @@ async def _sent(talk: Conversation, chat: Chat, request: Request, bounds: LoopBo
         talk.timed_out = True
         talk.turns.append(Turn(stop="other"))
         return None
+
+
+async def _when_batched(talk: Conversation, chat: Chat, request: Request, bounds: LoopBounds) -> Reply:
+    """The answer, however long it takes: of that, only what the model itself took is the trial's time."""
+    began = time.monotonic()
+    worked_s = 0.0
+    try:
+        reply = await _reply(chat, request)
+        worked_s = reply.turn.wall_ms / 1000
+        return reply
+    finally:
+        waited = max(0.0, time.monotonic() - began - worked_s)
+        talk.batches_s += waited
+        if bounds.deadline is not None:
+            bounds.deadline.until += waited
 
 
 def _part(turn: int, max_turns: int) -> ConversationPart:
@@ -212,7 +246,7 @@ async def _reply(chat: Chat, request: Request) -> Reply:
 
 def _trace(talk: Conversation, chat: Chat, started: float) -> Trace:
     waited = sum(turn.wall_ms - turn.working_ms for turn in talk.turns)
-    elapsed = round((time.monotonic() - started) * 1000)
+    elapsed = round((time.monotonic() - started - talk.batches_s) * 1000)
     return Trace(
         messages=talk.messages,
         tool_calls=talk.calls,
@@ -231,7 +265,7 @@ def writable(message: Message) -> Message:
 
 
 def _writable_block(block: Block) -> Block:
-    """The block with lone surrogates replaced, and without arguments that are nested beyond reason."""
+    """The block with lone surrogates replaced, and without arguments that are nested too deeply."""
     if isinstance(block, ToolUse) and _deeper(block.input, MAX_NESTING):
         block = block.model_copy(update={"input": None})
     text = json.dumps(block.model_dump(), ensure_ascii=False)

@@ -14,6 +14,7 @@ from evalward.records.result import Result, Status
 
 Number = Callable[[Result], float | None]
 NO_TRIAL = "no valid trial"
+BATCHED = "the model answered in batches"
 
 
 def one(_: Result) -> float:
@@ -140,6 +141,11 @@ def _is_error(result: Result) -> float:
     return float(result.status is Status.ERROR)
 
 
+def _is_timed(result: Result) -> bool:
+    """Whether it is known how long a trial took: of one whose model answered in batches it isn't."""
+    return is_valid(result) and not result.usage.batched
+
+
 def was_run(result: Result) -> bool:
     """Whether a trial was tried at all, to whatever end."""
     return result.status is not Status.SKIPPED
@@ -147,8 +153,8 @@ def was_run(result: Result) -> bool:
 
 TOKENS_IN = Amount(lambda result: result.usage.total_input_tokens, "tokens", "lower")
 TOKENS_OUT = Amount(lambda result: result.usage.output_tokens, "tokens", "lower")
-DURATION = Amount(lambda result: result.duration_ms, "ms", "lower")
-MEAN_DURATION = Share(lambda result: result.duration_ms, better="lower", unit="ms")
+DURATION = Amount(lambda result: None if result.usage.batched else result.duration_ms, "ms", "lower")
+MEAN_DURATION = Share(lambda result: result.duration_ms, better="lower", unit="ms", counts=_is_timed)
 COST = Amount(lambda result: result.usage.cost_usd, "usd", "lower")
 ERROR_RATE = Share(_is_error, better="lower", counts=was_run)
 USAGE: Mapping[str, Share | Amount] = {
@@ -186,14 +192,20 @@ def measured(metrics: Metrics, results: Iterable[Result], why_not: Mapping[str, 
 
 
 def why_no_usage(valid: Sequence[Result], who: str) -> dict[str, str]:
-    """Why metrics of `USAGE` may be missing. `who` didn't tell its tokens."""
+    """Why metrics of `USAGE` and the mean duration may be missing. `who` didn't tell its tokens."""
     reasons = (f"the {who} reported no tokens", "the price is unknown") if valid else (NO_TRIAL, NO_TRIAL)
     return {
         "total_input_tokens": reasons[0],
         "total_output_tokens": reasons[0],
         "cost_usd": reasons[1],
         "harness_error_rate": "no trial was run",
+        **(dict.fromkeys(("total_duration_ms", "avg_duration_ms"), BATCHED) if any_batched(valid) else {}),
     }
+
+
+def any_batched(results: Iterable[Result]) -> bool:
+    """Whether a model answered in batches: how long it takes is then not known."""
+    return any(result.usage.batched for result in results)
 
 
 def by_category(valid: Iterable[Result], summary: Callable[[Counted], CategorySummary]) -> dict[str, CategorySummary]:

@@ -58,7 +58,7 @@ def read_tree(text: str, wrong: Wrong) -> YamlTree | None:
 def entries_of(tree: YamlTree, wrong: Wrong) -> list[ListEntry]:
     """The items of the list that the file is; none, and a mistake, where it is something else."""
     if not isinstance(tree.value, list):
-        what = "the file is empty" if tree.value is None else "the file is no list of cases"
+        what = "the file is empty" if tree.value is None else "the file is not a list of cases"
         wrong(what, "Begin each case with a dash: - id: …", 1)
         return []
     return [ListEntry(item, index, tree) for index, item in enumerate(tree.value)]

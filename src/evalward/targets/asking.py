@@ -14,6 +14,7 @@ from evalward.targets.agents.base import Limit
 from evalward.targets.base import Chat, Reply, Request
 from evalward.targets.failures import Cause, TargetError, key_words
 from evalward.targets.models.settings import LiveSettings
+from evalward.targets.under_way import MOST_BATCHED
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,9 @@ class ModelDoor(Protocol):
 
 
 class Asker(Protocol):
-    """Whoever talks to the providers."""
+    """Whoever talks to the providers. `batched`: requests go in batches, which take hours."""
+
+    batched: bool
 
     def prepare(self, names: Sequence[str]) -> None:
         """Load what these models (`provider/name`) need, before the clock of any trial runs."""
@@ -101,6 +104,8 @@ class Asker(Protocol):
 
 class NoAsker:
     """Nobody: for whoever only wants to know what would be asked."""
+
+    batched = False
 
     def prepare(self, names: Sequence[str]) -> None:
         """Nothing to load."""
@@ -155,8 +160,16 @@ class AskedTarget:
 
     @property
     def at_once(self) -> int:
-        """As many as the provider's places: further trials would only stand in line, begun but not going on."""
-        return self.settings.concurrency
+        """As many as the provider's places: further trials would only stand in line, begun but not going on.
+
+        In batches there are no places, and the more of them are under way the more go in one.
+        """
+        return MOST_BATCHED if self._asker.batched else self.settings.concurrency
+
+    @property
+    def in_batches(self) -> bool:
+        """Whether its requests go in batches."""
+        return self._asker.batched
 
     def open(self, case: Case, trial: int) -> Chat:  # noqa: ARG002 - a model sees the conversation, not the case
         """A chat with the model. Where the key is missing its first answer is the `TargetError`."""
@@ -179,6 +192,7 @@ class AskedChat:
 
     def __init__(self, settings: LiveSettings, asker: Asker, *, missing: str | None) -> None:
         self._settings, self._asker, self._missing = settings, asker, missing
+        self.in_batches = asker.batched
 
     async def send(self, request: Request) -> Reply:
         """One answer. Raises `TargetError` after the retries."""

@@ -104,6 +104,11 @@ class Free:
         """Nothing to give back."""
 
 
+def in_batches(asked: object) -> bool:
+    """Whether the requests of a target or its chat go in batches: for how long one waits says nothing about it."""
+    return bool(getattr(asked, "in_batches", False))
+
+
 class Chat(Protocol):
     """The conversation of one trial."""
 

@@ -36,6 +36,7 @@ class Cause(StrEnum):
     UNREADABLE = "unreadable_result"
     SANDBOX = "sandbox"
     BUDGET = "budget"
+    BATCH = "batch"
     OURS = "ours"
 
 
@@ -67,14 +68,14 @@ _ROWS = (
         retried=True,
         counted=Status.ERROR,
         stops_run=False,
-        text="{provider} is overloaded or broken. Try again later.",
+        text="{provider} is overloaded or failing. Try again later.",
     ),
     FailureRule(
         Cause.NETWORK,
         retried=True,
         counted=Status.ERROR,
         stops_run=False,
-        text="{provider} could not be reached, or the connection broke. Check the network and the provider's "
+        text="{provider} could not be reached, or the connection was lost. Check the network and the provider's "
         "`base_url`.",
     ),
     FailureRule(
@@ -89,8 +90,8 @@ _ROWS = (
         retried=False,
         counted=Status.ERROR,
         stops_run=True,
-        text="{provider} has no key for us, or refuses it. Set the environment variable {variable} to a valid key that "
-        "may use {model}.",
+        text="{provider}: the API key is missing or was rejected. Set the environment variable {variable} to a valid "
+        "key that may use {model}.",
     ),
     FailureRule(
         Cause.QUOTA,
@@ -104,7 +105,7 @@ _ROWS = (
         retried=False,
         counted=Status.ERROR,
         stops_run=True,
-        text="{provider} knows no model {model}. Check the name of the target and the provider's `base_url`.",
+        text="{provider} has no model {model}. Check the name of the target and the provider's `base_url`.",
     ),
     FailureRule(
         Cause.CONTEXT_LENGTH,
@@ -118,8 +119,7 @@ _ROWS = (
         retried=True,
         counted=Status.ERROR,
         stops_run=False,
-        text="{provider} sent an answer that is none: broken, cut off, or of another form. Check what stands at the "
-        "provider's `base_url`.",
+        text="{provider} returned a malformed or truncated response. Check the provider's `base_url`.",
     ),
     FailureRule(
         Cause.REFUSAL,
@@ -149,7 +149,7 @@ _ROWS = (
         retried=False,
         counted=Status.ERROR,
         stops_run=False,
-        text="The place where commands run broke. Run the case again; if it happens again, report it with the case.",
+        text="The sandbox failed. Run the case again; if it happens again, report it with the case.",
     ),
     FailureRule(
         Cause.BUDGET,
@@ -159,11 +159,19 @@ _ROWS = (
         text="The budget is spent. What was measured is kept; raise `budget_usd` or `budget_tokens`, or run less.",
     ),
     FailureRule(
+        Cause.BATCH,
+        retried=False,
+        counted=Status.ERROR,
+        stops_run=True,
+        text="No batch of {provider} answered all requests to {model} within `batch.wait`. What was measured is kept: "
+        "continue with --resume, or write `then: live` under `batch`.",
+    ),
+    FailureRule(
         Cause.OURS,
         retried=False,
         counted=Status.ERROR,
         stops_run=False,
-        text="Evalward itself broke. Report it with the trial's file.",
+        text="Evalward itself failed. Report it with the trial's file.",
     ),
 )
 
@@ -204,7 +212,7 @@ class TargetError(Exception):
 
 def failures_table() -> str:
     """The table as Markdown, for the documentation."""
-    lines = ["| cause | retried | counted as | stops the run | what people are told |", "|---|---|---|---|---|"]
+    lines = ["| cause | retried | counted as | stops the run | message |", "|---|---|---|---|---|"]
     for rule in FAILURES.values():
         text = rule.text.format(provider="PROVIDER", model="MODEL", variable="VARIABLE")
         cells = [f"`{rule.cause}`", _yes(rule.retried), f"`{rule.counted}`", _yes(rule.stops_run)]

@@ -27,6 +27,7 @@ from evalward.sandbox.process import Finished, SandboxLimits, Workspace, Workspa
 from evalward.targets.base import Chat, Free, NoAnswerError, Reply, Request
 from evalward.targets.context import TargetContext
 from evalward.targets.failures import Cause, TargetError
+from evalward.targets.own_files import program_files
 from evalward.targets.repository import case_files, installed_along, repositories
 
 PASSED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SYSTEMROOT")
@@ -58,10 +59,11 @@ class ProgramTarget(Free):
             hidden=(*repositories(self.root), *case_files(self._loaded)),
         )
 
-    @property
+    @cached_property
     def subject(self) -> Mapping[str, str]:
-        """How it is called; what it is made of isn't known."""
-        return {"program": digest(self.program.model_dump(mode="json"))}
+        """How it is called, and the files of the repository that its command names."""
+        called = {"program": digest(self.program.model_dump(mode="json"))}
+        return {**called, **program_files(self.root, self.program.command)}
 
     def open(self, case: Case, trial: int) -> Chat:  # noqa: ARG002 - every trial asks anew
         """A chat that calls the program with the case's own prompt, without the suite's template."""

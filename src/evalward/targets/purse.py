@@ -100,6 +100,11 @@ class Purse:
         """Why nothing more may be asked, if so."""
         return self._budget.spent(self.used_usd, self.used_tokens)
 
+    def known(self, usage: Usage) -> None:
+        """Count what was used elsewhere of the same budget."""
+        self.used_usd += usage.cost_usd or 0.0
+        self.used_tokens += (usage.total_input_tokens or 0) + (usage.output_tokens or 0)
+
     def unlock(self) -> None:
         """The planned trials are done: what was kept for the confirm stage may be used."""
         self._budget = self._budget.whole

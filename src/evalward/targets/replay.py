@@ -35,7 +35,7 @@ class ReplayChat:
     """Feeds the recorded messages, whatever the tool answers today."""
 
     def __init__(self, recording: Trace) -> None:
-        free = None if recording.total is None else _free(recording.total)
+        free = None if recording.total is None else recording.total.repeated
         self.recording: Trace | None = recording.model_copy(update={"total": free})
         self._messages: Iterator[Message] = (m for m in recording.messages if m.role == "assistant")
         self._turns = iter(recording.turns)
@@ -47,11 +47,7 @@ class ReplayChat:
             nothing = Usage(input_tokens=0, output_tokens=0, cost_usd=0.0)
             return Reply(Message(role="assistant", content=[]), Turn(usage=nothing, stop="other"))
         turn = next(self._turns, Turn(stop="tool_use" if message.tool_uses else "end"))
-        return Reply(message, turn.model_copy(update={"usage": _free(turn.usage), "wall_ms": 0, "working_ms": 0}))
-
-
-def _free(usage: Usage) -> Usage:
-    return usage.model_copy(update={"cost_usd": 0.0})
+        return Reply(message, turn.model_copy(update={"usage": turn.usage.repeated, "wall_ms": 0, "working_ms": 0}))
 
 
 class Replay(Free):
@@ -82,7 +78,9 @@ class Replay(Free):
             raise TrialSkippedError("not_recorded", f"the recording {self.name} has no trial {trial} of this case")
         same = next((one for one in recorded if one.result.definition == case.definition), None)
         if same is not None and not same.result.valid:
-            raise TrialSkippedError("not_recorded", f"trial {trial} of this case broke when {self.name} was recorded")
+            raise TrialSkippedError(
+                "not_recorded", f"trial {trial} of this case ended in an error when {self.name} was recorded"
+            )
         if same is None:
             raise TrialSkippedError(
                 "definition_differs", f"the case has changed since {self.name} was recorded: record it again"
@@ -183,7 +181,7 @@ def _parse_trial(place: str, line: int, text: bytes) -> Trial:
     try:
         data = read_json(text)
         if not isinstance(data, dict) or data.get("schema") != TRIAL_SCHEMA:
-            raise wrong(place, f"this is no trial: its schema isn't {TRIAL_SCHEMA}", "Record it again.", line=line)
+            raise wrong(place, f"this is not a trial: its schema isn't {TRIAL_SCHEMA}", "Record it again.", line=line)
         return Trial.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]

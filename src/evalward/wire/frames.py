@@ -78,10 +78,10 @@ class Frames:
                     os.set_inheritable(descriptor, False)
                 self._descriptors += found
         if len(self._descriptors) > _MOST_HELD:
-            raise WireError("the other process sent a message that is none")
+            raise WireError("the other process sent an invalid message")
         if not data:
             if self._held or self._descriptors:
-                raise WireError("the other process broke off in the middle of a message")
+                raise WireError("the other process ended in the middle of a message")
             return False
         self._parts.append(data)
         self._held += len(data)
@@ -95,7 +95,7 @@ class Frames:
             kind, name_length, announced, number, length = _HEADER.unpack_from(self._parts[0])
             # Every segment that carries descriptors begins with a header: those that are here are this frame's.
             if length > FRAME_LIMIT or name_length > NAME_LIMIT or kind > NOTE or announced > _MOST_DESCRIPTORS:
-                raise WireError("the other process sent a message that is none")
+                raise WireError("the other process sent an invalid message")
             whole = _HEADER.size + name_length + length
             if self._held < whole:
                 return
@@ -103,7 +103,7 @@ class Frames:
             self._parts, self._held = ([data[whole:]] if len(data) > whole else []), len(data) - whole
             odd = len(self._descriptors) - announced
             if odd < 0 or (odd and not self._held):
-                raise WireError("the other process sent a message that is none")
+                raise WireError("the other process sent an invalid message")
             descriptors, self._descriptors = self._descriptors[:announced], self._descriptors[announced:]
             name = data[_HEADER.size : _HEADER.size + name_length].decode("ascii", "replace")
             yield Frame(kind, number, name, data[_HEADER.size + name_length : whole], tuple(descriptors))

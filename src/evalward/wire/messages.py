@@ -118,13 +118,14 @@ class BaseSide(Record):
 class ShardOrder(Record):
     """Run one shard of the plan: number `index`, from 1, of `total`.
 
-    `durations`: milliseconds that a trial of a case took, by suite, target and id. `left` are suites that no shard
-    measures. `attempt` counts the runs of the shard's job.
+    `durations`: milliseconds that a trial of a case took, by suite, target and id; `usual`: that a trial of any case
+    takes, by suite and target. `left` are suites that no shard measures. `attempt` counts the runs of the shard's job.
     """
 
     index: Count
     total: Count
     durations: dict[str, dict[str, dict[str, float]]] = {}
+    usual: dict[str, dict[str, float]] = {}
     left: list[str] = []
     attempt: Count = 1
 
@@ -138,9 +139,11 @@ class MeasureOrder(Record):
     beside the head where that is asked for. `withheld` are suites whose commands are not run, by name, and why.
     `shard`: only that part of the plan. `known` is what all shards have measured of it: only what no shard measures is
     run, and what is to be tried again; `settled`: nothing is, so what is known needs no key.
+    `left` are the suites that no shard was to measure.
     `confirms`: a confirm stage may follow, and the planned trials leave it its part of the budget.
     `plan_only`: say what would be run, and run nothing of it. `ask_unchanged`: ask which runs the baseline stands for.
-    `versioned`: the files belong to the commit of the repository that they lie in.
+    `versioned`: the files belong to the commit of the repository that they lie in. `batched`: requests go in batches,
+    for which many trials have to be under way.
     """
 
     config: Config | None = None
@@ -154,11 +157,13 @@ class MeasureOrder(Record):
     withheld: dict[str, str] = {}
     shard: ShardOrder | None = None
     known: Report | None = None
+    left: list[str] = []
     settled: bool = False
     confirms: bool = False
     plan_only: bool = False
     ask_unchanged: bool = False
     versioned: bool = True
+    batched: bool = False
 
 
 class GuidanceOrder(Record):
@@ -185,11 +190,12 @@ class JudgeOrder(Record):
 
 @dataclass(frozen=True)
 class Ask:
-    """One question to a model."""
+    """One question to a model. `trial` is who asks: a batch's answer finds back to it by that."""
 
     provider: str
     model: str
     request: Request
+    trial: str = ""
 
 
 @cache
@@ -242,7 +248,7 @@ class Allowed(Record):
 
 
 class Number(Record):
-    """The number of an allowance."""
+    """A number: of an allowance, or how many requests wait."""
 
     number: int
 

@@ -12,9 +12,10 @@ import pytest
 
 from evalward.config import LoadedConfig
 from evalward.engine.plan import Plan, PlannedRun, make_plan
-from evalward.engine.scheduler import ExecutionSettings, execute, make_subject
+from evalward.engine.scheduler import ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.engine.store import Store
+from evalward.engine.subject import make_subject
 from evalward.records.case import Case
 from evalward.records.problem import InputError
 from evalward.records.report import Run
@@ -225,7 +226,7 @@ def test_a_trial_that_broke_when_it_was_recorded_is_no_recording_of_a_failure(
         assert statuses(recorded(tmp_path, TASKS[:1])) == {"hello": "error"}
     (only,) = replay(tmp_path, TASKS[:1]).cases
     assert (only.status, only.reason) == ("skipped", "not_recorded")
-    assert only.message == "trial 1 of this case broke when old was recorded"
+    assert only.message == "trial 1 of this case ended in an error when old was recorded"
 
 
 def test_the_subject_of_a_replay_is_what_was_said_and_not_when(tmp_path: Path) -> None:
@@ -244,8 +245,8 @@ def test_the_subject_of_a_replay_is_what_was_said_and_not_when(tmp_path: Path) -
         ("a.jsonl", "", "holds no trial"),
         ("a.jsonl", "# nothing\n", "holds no trial"),
         ("a.jsonl", "{", "not valid JSON"),
-        ("a.jsonl", "[]", "this is no trial"),
-        ("a.jsonl", '\n{"schema": "evalward.report/1"}', "this is no trial"),
+        ("a.jsonl", "[]", "this is not a trial"),
+        ("a.jsonl", '\n{"schema": "evalward.report/1"}', "this is not a trial"),
         ("a.jsonl", '{"schema": "evalward.trial/1", "suite": 5}', "a.jsonl:1: suite: "),
         ("a.jsonl", "[" * 100_000, "not valid JSON"),
         ("trials/x/a.json", "{", "not valid JSON"),

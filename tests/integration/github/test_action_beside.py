@@ -1,4 +1,4 @@
-"""The base measured beside the head, by the action on real commits: what differs is what the pull request changed."""
+"""The base measured alongside the head, by the action on real commits: what differs is what the change did."""
 
 from __future__ import annotations
 
@@ -121,7 +121,9 @@ def test_both_sides_are_measured_in_turns__each_with_its_own_prompt(
     assert outcomes(done.run, "base") == [("one", number, "passed") for number in (4, 5, 6)]
     assert (beside["commit"], beside["note"]) == (done.repo.base, None)
     assert script.said[-6:] == [("heads", "one"), ("bases", "one")] * 3
-    assert f"In doubt: 1 case, 3 trials on each side, the base commit {done.repo.base[:7]} beside this one." in done.log
+    assert (
+        f"In doubt: 1 case, 3 trials on each side, the base commit {done.repo.base[:7]} alongside this one." in done.log
+    )
 
 
 def test_trials_of_the_base__lie_in_a_folder_of_their_own(
@@ -148,7 +150,7 @@ def test_cases_that_the_base_asks_otherwise__are_left_out(
     done = act(tmp_path, {**base, "cases.jsonl": changed}, {**HEAD, "cases.jsonl": base["cases.jsonl"]})
     assert {case for case, _, _ in outcomes(done.run, "base")} == {"two"}, done.log
     assert {case for case, _, _ in outcomes(done.run, "head")} == {"two"}
-    assert "1 case of them the base asks otherwise" in done.run["beside"]["note"]
+    assert "1 case is different or missing in the base" in done.run["beside"]["note"]
 
 
 def test_base_that_the_clone_lacks__is_read_through_the_api(
@@ -218,7 +220,7 @@ def test_compared_with_the_base__all_trials_of_both_sides_in_turns(
     assert [trial["status"] for trial in run["cases"]] == ["passed"] * 12
     assert report_of(done)["base"]["commit"] == done.repo.base
     assert {"The bases way.", "The heads way."} <= set(report_of(done)["texts"].values())
-    assert f"Both sides of live: 12 trials of the base commit {done.repo.base[:7]} beside this one." in done.log
+    assert f"Both sides of live: 12 trials of the base commit {done.repo.base[:7]} alongside this one." in done.log
     assert done.code == 1, done.log
 
 

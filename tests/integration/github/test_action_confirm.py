@@ -78,8 +78,8 @@ def test_head_that_switches_it_off__changes_nothing(tmp_path: Path, server: Mode
     code, log, comment = act(tmp_path, files, head)
     assert code == 0, log
     assert "Plan: trials 6, requests 12, tokens " in log
-    assert "Failed cases are tried again: at most 6 trials" in log  # by the base's policy
-    assert "2 cases that failed were tried again: 6 of 6 retrials passed" in comment
+    assert "Failed cases are retried: at most 6 trials" in log  # by the base's policy
+    assert "2 cases that failed were retried: 6 of 6 retrials passed" in comment
     assert "### ✅ Evalward: passed" in comment
     assert "edits its policy" in comment
 
@@ -93,7 +93,7 @@ def test_failures_that_repeat__fail_by_the_bases_rule(
     config["suites"][0]["system"] = "prompt.md"
     code, log, comment = act(tmp_path, files, {"evalward.yml": json.dumps(config), "prompt.md": "The heads way."})
     assert code == 1, log
-    assert "1 case that failed was tried again: 0 of 4 retrials passed" in comment
+    assert "1 case that failed was retried: 0 of 4 retrials passed" in comment
 
 
 def test_head_that_switches_it_on__changes_nothing_either(
@@ -104,4 +104,4 @@ def test_head_that_switches_it_on__changes_nothing_either(
     base = {**files, "evalward.yml": configured(files, confirm="off")}
     code, log, comment = act(tmp_path, base, {"evalward.yml": configured(files, confirm={"trials": 20, "at_most": 10})})
     assert len(server.requests) - asked == 2 * 6, log
-    assert (code, "tried again" in comment) == (1, False)  # three of six, (1/6)³, and no one tried them again
+    assert (code, "retrials passed" in comment) == (1, False)  # three of six, (1/6)³, and no one tried them again

@@ -13,11 +13,15 @@ from pathlib import Path
 import pytest
 
 from evalward.action import run_action
+from evalward.commands.artifact import read_artifact, recomputed
 from evalward.commands.world import World
+from evalward.decide.history_file import dump_entry
+from evalward.records.metric import Metric
 from support.cases import task
 from support.git_repo import PullRequestRepo, pull_request_repo
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
 from support.github_events import pull_request
+from support.histories import entry
 
 CONFIG = """\
 version: 1
@@ -90,8 +94,8 @@ def _outputs(text: str) -> dict[str, str]:
     return found
 
 
-def site_of(folder: Path, api: FakeGitHub, head: Mapping[str, str]) -> Site:
-    repo = pull_request_repo(folder / "workspace", BASE, dict(head))
+def site_of(folder: Path, api: FakeGitHub, head: Mapping[str, str], base: Mapping[str, str] = BASE) -> Site:
+    repo = pull_request_repo(folder / "workspace", dict(base), dict(head))
     api.heads[7] = repo.head
     (repo.folder / "parts").mkdir(exist_ok=True)
     return Site(folder, repo, api)
@@ -114,6 +118,8 @@ def test_each_shard_measures_its_part__and_one_job_comments(tmp_path: Path) -> N
     report = json.loads((site.workspace / "evalward-out" / "report.json").read_text("utf-8"))
     assert [len(run["cases"]) for run in report["runs"]] == [5, 5]
     assert len(list((site.workspace / "evalward-out" / "trials").rglob("*.json"))) == 10
+    _, mismatches = recomputed(read_artifact(site.workspace / "evalward-out"))  # as the second stage of a fork's run
+    assert mismatches == []
 
 
 def test_a_shard_that_is_missing__is_no_verdict(tmp_path: Path) -> None:
@@ -133,7 +139,19 @@ def test_a_later_attempt_of_one_shard__is_judged_with_the_others(tmp_path: Path)
             site.shard(index)
         site.shard(1, attempt=2, name="again")
         assert site.act(PARTS, attempt=2) == 0, site.said
-    assert "shard 2/2: 2 parts of it; the last one holds (parts/again)" in site.said
+    assert "shard 2/2: there are 2 parts of it; the newest counts (parts/again)" in site.said
+
+
+def test_parts_that_were_not_downloaded__are_one_message(tmp_path: Path) -> None:
+    with FakeGitHub() as api:
+        site = site_of(tmp_path, api, {"README.md": "new\n"})
+        assert site.act(PARTS) == 2
+        (site.workspace / "parts").rmdir()
+        first = site.said
+        assert site.act(PARTS) == 2
+    assert "file=parts::it holds no part. Name the output folders of all shards" in first
+    assert "file=parts::there is no such folder. Name the output folders of all shards" in site.said
+    assert not (site.workspace / "parts").exists()
 
 
 def test_parts_that_a_pull_request_brings_along__are_refused(tmp_path: Path) -> None:
@@ -145,6 +163,36 @@ def test_parts_that_a_pull_request_brings_along__are_refused(tmp_path: Path) -> 
     assert "file=parts/forged::is committed: what is judged would say its own results" in site.said
 
 
+def plan_of_shard(folder: Path, base: Mapping[str, str], head: Mapping[str, str]) -> str:
+    """What a shard says that the whole plan is."""
+    with FakeGitHub() as api:
+        site = site_of(folder, api, head, base)
+        assert site.shard(0) == 0, site.said
+    report = json.loads((site.workspace / "parts" / "evalward-0" / "report.json").read_text("utf-8"))
+    plan: str = report["part"]["plan"]
+    return plan
+
+
+def history_of(**times: float) -> str:
+    """A line for each target, with the mean time of its trials in milliseconds."""
+    made = {
+        target: entry(1, cases=5, metrics={"avg_duration_ms": Metric(value=time, unit="ms", better="lower")})
+        for target, time in times.items()
+    }
+    named = [one.model_copy(update={"suite": "shell", "target": target}) for target, one in made.items()]
+    return "".join(dump_entry(one) + "\n" for one in named)
+
+
+def test_the_bases_history_says_how_long_trials_take__whatever_the_head_makes_of_it(tmp_path: Path) -> None:
+    config = CONFIG + "history: {folder: kept}\n"
+    first, other = (history_of(oracle=1, nop=time) for time in (4, 900))
+    base = {**BASE, "evalward.yml": config, "kept/history.jsonl": first}
+    readme = {"README.md": "new\n"}
+    plan = plan_of_shard(tmp_path / "same", base, readme)
+    assert plan_of_shard(tmp_path / "edited", base, {"kept/history.jsonl": other}) == plan
+    assert plan_of_shard(tmp_path / "other", {**base, "kept/history.jsonl": other}, readme) != plan
+
+
 @pytest.mark.parametrize(
     ("inputs", "said"),
     [
@@ -153,9 +201,12 @@ def test_parts_that_a_pull_request_brings_along__are_refused(tmp_path: Path) -> 
         ({"shard_index": "4", "shard_total": "4"}, "input shard-index: is 4, and there are 4 shards, from 0."),
         ({"shard_index": "x", "shard_total": "4"}, "input shard-index: 'x' is not a whole number from 0 to 255."),
         ({"shard_index": "0", "shard_total": "4", "mode": "release"}, "input mode: has no meaning for a shard."),
-        ({"shard_index": "0", "shard_total": "4", "parts": "parts"}, "input shard-index: has no meaning beside parts."),
-        ({"parts": "parts", "report": "r.json"}, "input report: has no meaning beside parts."),
-        ({"parts": "parts", "publish": "p"}, "input publish: has no meaning beside parts."),
+        (
+            {"shard_index": "0", "shard_total": "4", "parts": "parts"},
+            "input shard-index: can't be combined with parts.",
+        ),
+        ({"parts": "parts", "report": "r.json"}, "input report: can't be combined with parts."),
+        ({"parts": "parts", "publish": "p"}, "input publish: can't be combined with parts."),
     ],
 )
 def test_inputs_that_contradict_each_other__are_mistakes(tmp_path: Path, inputs: dict[str, str], said: str) -> None:

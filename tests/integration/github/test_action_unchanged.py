@@ -15,9 +15,9 @@ import pytest
 
 from evalward.action import run_action
 from evalward.commands.world import World
-from support.git_repo import pull_request_repo
+from support.git_repo import PullRequestRepo, pull_request_repo
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
-from support.github_events import merge_group, pull_request
+from support.github_events import merge_group, pull_request, push, release
 from support.live_runs import CHAT, VARIABLE, Repo, model_of, task
 from support.model_server import KEY, ModelServer
 
@@ -87,8 +87,24 @@ class Acting:
     ) -> Acted:
         """The action on a pull request that changes these files."""
         repo = pull_request_repo(Path(mkdtemp(dir=self.folder)) / "workspace", dict(self.base), dict(head))
-        made = pull_request(head=repo.head, base=repo.base)
-        payload = made if event == "pull_request" else merge_group(repo.base, repo.head)
+        return self.again(repo, now=now, event=event, inputs=inputs)
+
+    def again(
+        self,
+        repo: PullRequestRepo,
+        *,
+        now: str = NOW,
+        event: str = "pull_request",
+        inputs: Mapping[str, str] | None = None,
+    ) -> Acted:
+        """The action in a checkout that is there already."""
+        payload = {
+            "pull_request": pull_request(head=repo.head, base=repo.base),
+            "merge_group": merge_group(repo.base, repo.head),
+            "push": push(repo.base, repo.merge),
+            "schedule": {"schedule": "0 0 * * *"},
+            "release": release(),
+        }[event]
         before = len(self.server.requests)
         with FakeGitHub() as api:
             api.heads[7] = repo.head
@@ -99,7 +115,8 @@ class Acting:
                 "GITHUB_EVENT_PATH": str(self.folder / "event.json"),
                 "GITHUB_EVENT_NAME": event,
                 "GITHUB_REPOSITORY": REPOSITORY,
-                "GITHUB_SHA": repo.merge if event == "pull_request" else repo.head,
+                "GITHUB_SHA": repo.head if event == "merge_group" else repo.merge,
+                "GITHUB_REF": "refs/heads/main",
                 "GITHUB_API_URL": api.url,
                 "GITHUB_OUTPUT": str(self.folder / "outputs"),
                 "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
@@ -110,14 +127,21 @@ class Acting:
             said = StringIO()
             code = run_action(World(out=said, err=said, now=lambda: now, env=env))
             comment = "".join(api.bodies()[:1])
-        report = json.loads((repo.folder / "evalward-out" / "report.json").read_text("utf-8"))
+        left = repo.folder / (inputs or {}).get("output-dir", "evalward-out") / "report.json"
+        report = json.loads(left.read_text("utf-8")) if left.exists() else {}
         return Acted(code, said.getvalue(), comment, report, len(self.server.requests) - before)
 
 
 @pytest.fixture
 def acting(tmp_path: Path, server: ModelServer, files: dict[str, str]) -> Callable[..., Acting]:
-    def made(config: Mapping[str, Any] | None = None, suite: Mapping[str, Any] | None = None, **more: Any) -> Acting:
-        return Acting(tmp_path, server, {**files, "evalward.yml": configured(files, config, suite)}, **more)
+    def made(
+        config: Mapping[str, Any] | None = None,
+        suite: Mapping[str, Any] | None = None,
+        more: Mapping[str, str] | None = None,
+        **others: Any,
+    ) -> Acting:
+        base = {**files, "evalward.yml": configured(files, config, suite), **(more or {})}
+        return Acting(tmp_path, server, base, **others)
 
     return made
 
@@ -175,8 +199,51 @@ def test_with_an_old_baseline__it_is_measured(acting: Callable[..., Acting]) -> 
     assert (found.code, found.measured) == (0, True), found.log
 
 
-def test_a_merge_queue__measures(acting: Callable[..., Acting]) -> None:
-    assert acting().on(README, event="merge_group").measured
+@pytest.mark.parametrize("event", ["merge_group", "push", "schedule", "release"])
+def test_whatever_is_no_pull_request__is_measured(acting: Callable[..., Acting], event: str) -> None:
+    found = acting().on(README, event=event)
+    assert (found.measured, found.requests) == (True, 2 * len(TASKS)), found.log
+
+
+def test_a_release_check_of_a_pull_request__measures(acting: Callable[..., Acting]) -> None:
+    assert acting().on(README, inputs={"mode": "release"}).measured
+
+
+def test_another_version_than_the_baselines__is_measured(acting: Callable[..., Acting], files: dict[str, str]) -> None:
+    """Nothing in the repository says that the versions have changed: only the subject does."""
+    made = json.loads(files[".evalward/baseline.json"])
+    made["runs"][0]["subject"]["hash"] = "sha256:" + "0" * 64
+    found = acting(more={".evalward/baseline.json": json.dumps(made)}).on(README)
+    assert (found.code, found.measured) == (0, True), found.log
+
+
+def test_shards__leave_it_out__and_so_does_the_job_that_judges(acting: Callable[..., Acting], tmp_path: Path) -> None:
+    """No shard asks a model, the plan is one, and the merging job decides by the base once more."""
+    act = acting()
+    repo = pull_request_repo(tmp_path / "workspace", dict(act.base), README)
+    plans = []
+    for index in ("0", "1"):
+        part = {"shard-index": index, "shard-total": "2", "output-dir": f"parts/{index}"}
+        found = act.again(repo, inputs=part)
+        assert (found.code, found.requests, found.comment) == (0, 0, ""), found.log
+        plans.append(found.report["part"]["plan"])
+        assert [run["unchanged"]["since"] for run in found.report["runs"]] == [MADE]
+    assert plans[0] == plans[1]
+    judged = act.again(repo, inputs={"parts": "parts"})
+    assert (judged.code, judged.requests, SPARED in judged.comment) == (0, 0, True), judged.log
+
+
+def test_parts_that_left_out_what_is_to_be_measured_by_now__are_refused(
+    acting: Callable[..., Acting], tmp_path: Path
+) -> None:
+    """The baseline became too old between the shards and the job that judges."""
+    act = acting()
+    repo = pull_request_repo(tmp_path / "workspace", dict(act.base), README)
+    for index in ("0", "1"):
+        act.again(repo, inputs={"shard-index": index, "shard-total": "2", "output-dir": f"parts/{index}"})
+    judged = act.again(repo, now=LATE, inputs={"parts": "parts"})
+    assert (judged.code, judged.requests) == (2, 0), judged.log
+    assert "the parts left it out as unchanged since the baseline" in judged.log
 
 
 def test_trials_that_the_workflow_asks_for__are_made(acting: Callable[..., Acting]) -> None:

@@ -179,7 +179,7 @@ def test_another_address__is_one_mistake(api: FakeGitHub, link: Link) -> None:
     api.add_comment(posted())
     seen = link(report_url="https://evil.example/report.html")
     assert (seen.code, seen.log.count("::error"), api.log()) == (2, 1, [])
-    assert "no artifact of this repository" in seen.summary
+    assert "not an artifact of this repository" in seen.summary
     assert "exit-code<<" in seen.outputs
 
 

@@ -6,54 +6,21 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from io import StringIO
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evalward.action import run_action
 from evalward.cli import build_parser
 from evalward.commands.artifact import MAX_REPORT_BYTES
-from evalward.commands.baseline import update
-from evalward.commands.run import RunOptions, run
-from evalward.commands.world import World
 from evalward.github.comment import Marker, parse_marker
 from support.git_repo import write_files
 from support.github_api import HEAD, REPOSITORY, TOKEN, FakeGitHub, Pull
 from support.github_events import BASE, FORK, workflow_run
+from support.publishing import CONFIG, Stage, measured, staged, updated, world
 
-CONFIG = """\
-version: 1
-suites:
-  - {name: tools, kind: bash, cases: evals/*.jsonl, targets: [oracle]}
-policy:
-  - {metric: pass_rate, max_drop: 0.1}
-"""
-NAMES = ("one", "two", "three", "four", "five")
 UNVERIFIED = "results are not verified"
-
-
-def cases(*broken: str) -> str:
-    def line(name: str) -> str:
-        checks = [{"check": f"stdout_contains:{name}"}, {"check": "exit_code:0"}]
-        solution = "echo wrong" if name in broken else f"echo {name}"
-        task = {"id": name, "category": "echo", "prompt": f"Print {name}.", "expectations": checks}
-        return json.dumps({**task, "solution": solution}) + "\n"
-
-    return "".join(map(line, NAMES))
-
-
-def world(env: dict[str, str] | None = None, cwd: Path = Path()) -> World:
-    return World(out=StringIO(), err=StringIO(), now=lambda: "2026-11-21T08:00:00Z", env=env or {}, cwd=cwd)
-
-
-def measured(folder: Path, *broken: str) -> Path:
-    """The output folder that the first stage uploads."""
-    write_files(folder, {"evalward.yml": CONFIG, "evals/a.jsonl": cases(*broken)})
-    assert run(world(), RunOptions(folder / "evalward.yml", folder / "out")) == 0
-    return folder / "out"
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +37,7 @@ def worse(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def baseline(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    folder = tmp_path_factory.mktemp("baseline")
-    out = measured(folder)
-    assert update(world(), out / "report.json", folder / "baseline.json") == 0
-    return (folder / "baseline.json").read_bytes()
+    return updated(measured(tmp_path_factory.mktemp("baseline")))
 
 
 def read(out: Path) -> dict[str, Any]:
@@ -90,58 +54,9 @@ def api(baseline: bytes) -> Iterator[FakeGitHub]:
         yield server
 
 
-@dataclass(frozen=True)
-class Seen:
-    """What publishing left."""
-
-    code: int
-    log: str
-    outputs: str
-    summary: str
-    comment: str
-
-
-Stage = Callable[..., Seen]
-
-
 @pytest.fixture
 def stage(tmp_path: Path, api: FakeGitHub) -> Stage:
-    """Publish a report (a record, or whatever bytes) as the action does."""
-
-    def call(
-        report: object = None, event: dict[str, Any] | None = None, *, event_name: str = "workflow_run", **inputs: str
-    ) -> Seen:
-        workspace = tmp_path / "workspace"
-        (workspace / "first").mkdir(parents=True, exist_ok=True)
-        if report is not None:
-            data = report if isinstance(report, bytes) else json.dumps(report).encode()
-            (workspace / "first" / "report.json").write_bytes(data)
-        (tmp_path / "event.json").write_text(json.dumps(event or workflow_run()))
-        outputs, summary = tmp_path / "outputs", tmp_path / "summary"
-        env = {
-            "GITHUB_WORKSPACE": str(workspace),
-            "GITHUB_EVENT_PATH": str(tmp_path / "event.json"),
-            "GITHUB_EVENT_NAME": event_name,
-            "GITHUB_REPOSITORY": REPOSITORY,
-            "GITHUB_SHA": "d" * 40,
-            "GITHUB_API_URL": api.url,
-            "GITHUB_OUTPUT": str(outputs),
-            "GITHUB_STEP_SUMMARY": str(summary),
-            "GITHUB_RUN_ID": "99",
-            "GITHUB_RUN_ATTEMPT": "1",
-            "PATH": os.environ["PATH"],
-            "INPUT_GITHUB-TOKEN": TOKEN,
-            "INPUT_PUBLISH": "first",
-            **{f"INPUT_{name.upper().replace('_', '-')}": value for name, value in inputs.items()},
-        }
-        here = world(env)
-        code = run_action(here)
-        assert isinstance(here.out, StringIO)
-        bodies = api.bodies()
-        text = summary.read_text("utf-8") if summary.exists() else ""
-        return Seen(code, here.out.getvalue(), outputs.read_text("utf-8"), text, bodies[0] if bodies else "")
-
-    return call
+    return staged(tmp_path, api)
 
 
 def test_honest__is_judged_by_the_base_and_commented(stage: Stage, honest: dict[str, Any]) -> None:
@@ -210,7 +125,7 @@ def test_fresh_trials__decide_as_they_do_in_the_first_stage(stage: Stage, worse:
 
     assert seen.code == 0, seen.log
     assert "### ✅ Evalward: passed" in seen.comment
-    assert "4 cases that failed were tried again: 8 of 8 retrials passed" in seen.comment
+    assert "4 cases that failed were retried: 8 of 8 retrials passed" in seen.comment
 
 
 def test_unknown_kind__keeps_no_metrics_and_misses_its_limits(stage: Stage, honest: dict[str, Any]) -> None:
@@ -401,7 +316,7 @@ def test_inputs__that_run_something_are_refused(stage: Stage, honest: dict[str, 
     seen = stage(honest, suites="tools")
 
     assert seen.code == 2
-    assert "beside publish" in seen.log
+    assert "combined with publish" in seen.log
 
 
 def test_command_line__does_the_same(api: FakeGitHub, tmp_path: Path, honest: dict[str, Any]) -> None:

@@ -230,7 +230,7 @@ def test_a_gate_that_breaks_is_an_error_unless_another_has_failed(tmp_path: Path
     ("check", "why"),
     [
         ("checks.gone:right", "there is no module checks.gone"),
-        ("evals/fixture/check.sh", "lies in the fixture"),
+        ("evals/fixture/check.sh", "is in the fixture"),
         ("nonsense", "names no grader"),
     ],
 )

@@ -86,7 +86,7 @@ async def test_an_answer_that_was_cut_is_repaired_or_an_error(provider: str) -> 
     with ModelServer(Script(default=(cut, said(answer())))) as server:
         assert (await ask(server, provider)).passed
     with ModelServer(Script(default=(cut, cut))) as server:
-        assert "also at the second attempt" in ((await ask(server, provider)).error or "")
+        assert "even on the second attempt" in ((await ask(server, provider)).error or "")
 
 
 @EVERYWHERE

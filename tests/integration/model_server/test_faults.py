@@ -128,14 +128,15 @@ async def test_codes_and_texts(server: ModelServer, speak: Any) -> None:
     [("rate_limit", "retry-after"), ("rate_limit_date", "retry-after"), ("rate_limit_ms", "retry-after-ms")],
 )
 async def test_when_to_retry(name: str, header: str, protocol: Protocol, server: ModelServer, speak: Any) -> None:
-    server.misbehave(Fault(name, retry_after=3))
+    server.misbehave(Fault(name, retry_after=3600))
     each = speak(server, protocol)
     with pytest.raises((anthropic.RateLimitError, openai.RateLimitError)) as caught:
         await send(each, False)
     error: Any = caught.value
     headers = error.response.headers
     assert {item for item in headers if item.startswith("retry-after")} == {header}
-    assert 2 <= each.client._parse_retry_after_header(headers) <= 3
+    least = 1800 if name == "rate_limit_date" else 3600  # a date comes nearer while a busy machine does something else
+    assert least <= each.client._parse_retry_after_header(headers) <= 3600
 
 
 @pytest.mark.parametrize(("name", "seconds"), [("rate_limit_bare", None), ("overload", None), ("overload", 5)])

@@ -102,14 +102,15 @@ async def test_a_fault_that_passes_leaves_no_trace(provider: str, stream: bool, 
 
 @pytest.mark.parametrize("provider", list(MODELS))
 @pytest.mark.parametrize(
-    ("name", "least", "most"), [("rate_limit", 7, 7), ("rate_limit_ms", 7, 7), ("rate_limit_date", 5, 8)]
+    ("name", "least"),
+    [("rate_limit", 55), ("rate_limit_ms", 55), ("rate_limit_date", 15)],  # a date comes nearer on a busy machine
 )
-async def test_retry_after_is_honoured(provider: str, name: str, least: float, most: float) -> None:
+async def test_retry_after_is_honoured(provider: str, name: str, least: float) -> None:
     time = FakeTime()
-    with ModelServer(SCRIPT, faults=[Fault(name, nth=(1,), retry_after=7)]) as server:
+    with ModelServer(SCRIPT, faults=[Fault(name, nth=(1,), retry_after=55)]) as server:
         await talk(live_target(server, provider, time=time))
     (slept,) = time.slept
-    assert least <= slept - RetryPolicy().extra_s <= most
+    assert least <= slept - RetryPolicy().extra_s <= 55
 
 
 @pytest.mark.parametrize("provider", list(MODELS))

@@ -1,6 +1,7 @@
 """Models that run here: Anthropic Messages, OpenAI Chat Completions and Responses, strict, scripted, and faulty."""
 
 from support.model_server.api import MODELS, Asked
+from support.model_server.batches import BatchRules
 from support.model_server.faults import FAULTS, Fault
 from support.model_server.process import Remote, dump_settings, load_settings, spawned
 from support.model_server.prompt_cache import CacheRules, PromptCache
@@ -14,6 +15,7 @@ __all__ = [
     "MODELS",
     "Answer",
     "Asked",
+    "BatchRules",
     "CacheRules",
     "Call",
     "Conversation",

@@ -113,7 +113,7 @@ class Api(ABC):
 
     @abstractmethod
     def unreadable(self, why: str) -> RejectedError:
-        """The error for a body that is no JSON object."""
+        """The error for a body that is not a JSON object."""
 
 
 def bearer(request: HttpRequest) -> str:

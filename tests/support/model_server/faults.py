@@ -63,7 +63,7 @@ FAULTS: dict[str, Kind] = {
         "an error event in the middle, as the service sends it", frozenset({"responses"}), True
     ),
     "stream_failed": Kind("response.failed in the middle", frozenset({"responses"}), True),
-    "stream_broken_event": Kind("an event that is no JSON in the middle", stream=True),
+    "stream_broken_event": Kind("an event that is not JSON in the middle", stream=True),
     # the model's own
     "empty_answer": Kind("an answer without any content"),
     "refusal": Kind("the model refuses, without tool calls"),

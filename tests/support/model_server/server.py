@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any
 
 from support.model_server.api import MODELS, Api, Asked, HttpRequest, Protocol, RejectedError, shown_models
+from support.model_server.batches import Batches, BatchRules
 from support.model_server.chat_api import ChatApi
 from support.model_server.faults import Fault, Faults
 from support.model_server.http import Connection
@@ -44,6 +45,7 @@ class Settings:
     models: tuple[str, ...] = MODELS
     tolerated: tuple[str, ...] = ()
     caching: CacheRules | None = None
+    batches: BatchRules = field(default_factory=BatchRules)
 
 
 @dataclass
@@ -107,6 +109,7 @@ class ModelServer:
         self.log = Log()
         self._cache = PromptCache(self.settings.caching or CacheRules())
         self._faults = Faults(list(self.settings.faults))
+        self.batches = Batches(self.settings.batches, self._batched)
         self._open: dict[Connection, Logged] = {}
         self._connections: set[Connection] = set()
         self._socket = socket.create_server(("127.0.0.1", port), backlog=512)
@@ -177,7 +180,8 @@ class ModelServer:
     def _handle(self, connection: Connection, request: HttpRequest) -> None:
         api = _api(request)
         if api is None or request.method != "POST":
-            connection.answer(self._probe(request, api))
+            batched = self.batches.handle(APIS, request, self.settings.key) if api is None else None
+            connection.answer(batched or self._probe(request, api))
             return
         shown = {name: value for name, value in request.headers.items() if name not in SECRET_HEADERS}
         logged = Logged(len(self.requests) + 1, api.protocol, request.path, shown, None, time.monotonic())
@@ -193,6 +197,21 @@ class ModelServer:
             self._loop.call_later(delay, self._answer, connection, reply)
         else:
             self._answer(connection, reply)
+
+    def _batched(self, api: Api, request: HttpRequest, body: dict[str, Any]) -> Reply:
+        """One line of a batch, which is a request like any other."""
+        headers = {**request.headers, "content-type": "application/json"}
+        line = HttpRequest("POST", api.path, "", headers, json_bytes(body))
+        logged = Logged(len(self.requests) + 1, api.protocol, request.path, {}, None, time.monotonic())
+        self.log.begin(logged)
+        try:
+            reply = self._reply(api, line, logged)
+        except RejectedError as error:
+            logged.error = error.message
+            reply = error_reply(api, error)
+        logged.status = reply.status
+        self.log.end(logged)
+        return reply
 
     def _answer(self, connection: Connection, reply: Reply) -> None:
         logged = self._open.get(connection)
@@ -280,5 +299,5 @@ def _json(api: Api, request: HttpRequest) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise api.unreadable(str(error)) from None
     if not isinstance(body, dict):
-        raise api.unreadable("it is no object")
+        raise api.unreadable("it is not an object")
     return body

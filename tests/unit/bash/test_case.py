@@ -119,7 +119,7 @@ MINIMAL = '{"id": "a", "category": "c", "prompt": "p", "expectations": [{"check"
     [
         (', "promt": "x"', "promt: unknown key. Did you mean prompt?"),
         (', "zzz": 1', "zzz: unknown key. Known keys: id, category, "),
-        (', "expectations": []', "not a JSON object: the key 'expectations' stands in it twice"),
+        (', "expectations": []', "not a JSON object: the key 'expectations' occurs in it twice"),
         (', "files": {"../a.txt": ""}', "files: the path '../a.txt' isn't a plain path of a file, such as"),
         (', "files": {"/": ""}', "files: the path '/' isn't a plain path"),
         (', "files": {"/a/": ""}', "files: the path '/a/' isn't a plain path"),
@@ -129,7 +129,7 @@ MINIMAL = '{"id": "a", "category": "c", "prompt": "p", "expectations": [{"check"
         (', "files": {"/a": "", "/a/b/c": ""}', "files: '/a' can't be both a file and the folder of '/a/b/c'"),
         (', "files": {"/a": 5}', "files./a: must be text, not the number 5"),
         (', "max_turns": 0', "max_turns: must be at least 1, not 0. Change the number."),
-        (', "timeout_s": NaN', "not a JSON object: NaN is no JSON"),
+        (', "timeout_s": NaN', "not a JSON object: NaN is not JSON"),
         (', "timeout_s": 1e9', "timeout_s: must be at most 600"),
         (', "description": "\\ud800"', "not a JSON object: an escape such as \\ud83d is half a character"),
         (', "x": ' + "[" * 20_000 + "]" * 20_000, "not a JSON object: "),

@@ -194,13 +194,13 @@ def test_any_text_is_a_check_or_a_failed_one(text: str, name: str) -> None:
         ("file_contains", "'file_contains' needs an argument: file_contains:/path:text"),
         ("stderr_empty:", "'stderr_empty' takes no argument"),
         ("stderr_empty:yes", "'stderr_empty' takes no argument"),
-        ("exit_code:", "'' is no whole number"),
-        ("exit_code:zero", "'zero' is no whole number"),
-        ("exit_code: 0", "' 0' is no whole number"),
-        ("exit_code:1_0", "'1_0' is no whole number"),
-        ("exit_code:１", "'１' is no whole number"),
-        ("exit_code:0.0", "'0.0' is no whole number"),
-        ("exit_code:" + "9" * 5000, "is no whole number"),
+        ("exit_code:", "'' is not a whole number"),
+        ("exit_code:zero", "'zero' is not a whole number"),
+        ("exit_code: 0", "' 0' is not a whole number"),
+        ("exit_code:1_0", "'1_0' is not a whole number"),
+        ("exit_code:１", "'１' is not a whole number"),
+        ("exit_code:0.0", "'0.0' is not a whole number"),
+        ("exit_code:" + "9" * 5000, "is not a whole number"),
         ("tool_calls_min:-1", "'-1' is negative"),
         ("tool_calls_max:-2", "'-2' is negative"),
         ("file_exists:", "the path is empty"),
@@ -208,12 +208,12 @@ def test_any_text_is_a_check_or_a_failed_one(text: str, name: str) -> None:
         ("file_contains:/a", "needs a path and a text: /path:text"),
         ("file_contains::x", "needs a path and a text: /path:text"),
         ("file_line_regex:/a", "needs a path and a text: /path:text"),
-        ("stdout_regex:(", "'(' is no RE2 pattern: missing )"),
-        ("stdout_regex:(?=x)", "'(?=x)' is no RE2 pattern: invalid perl operator"),
-        (r"stdout_regex:(a)\1", "is no RE2 pattern: invalid escape sequence"),
-        ("stdout_regex:(a{1000}){1000}", "is no RE2 pattern: invalid repetition size"),
-        ("stdout_regex:[b-a]", "is no RE2 pattern: invalid character class range"),
-        ("file_line_regex:/a:*", "is no RE2 pattern: no argument for repetition operator"),
+        ("stdout_regex:(", "'(' is not an RE2 pattern: missing )"),
+        ("stdout_regex:(?=x)", "'(?=x)' is not an RE2 pattern: invalid perl operator"),
+        (r"stdout_regex:(a)\1", "is not an RE2 pattern: invalid escape sequence"),
+        ("stdout_regex:(a{1000}){1000}", "is not an RE2 pattern: invalid repetition size"),
+        ("stdout_regex:[b-a]", "is not an RE2 pattern: invalid character class range"),
+        ("file_line_regex:/a:*", "is not an RE2 pattern: no argument for repetition operator"),
         ("stdout_regex:a\ud800", "half a character"),
     ],
 )
@@ -230,7 +230,7 @@ def test_a_path_ends_at_the_first_colon_and_the_text_keeps_its_own() -> None:
 
 
 def test_a_pattern_too_large_to_compile_is_told_in_short() -> None:
-    with pytest.raises(ValueError, match="is no RE2 pattern") as caught:
+    with pytest.raises(ValueError, match="is not an RE2 pattern") as caught:
         parse_check("stdout_regex:" + "x" * 2_000_000)
     assert len(str(caught.value)) < 300
 

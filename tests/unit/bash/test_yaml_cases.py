@@ -108,7 +108,7 @@ def test_both_stand_side_by_side_in_one_suite(tmp_path: Path) -> None:
     (spec,) = loaded.config.suites
     assert isinstance(spec, BashSuite)
     # the config itself is evalward.yml: a pattern that takes it in says so in the words for a file of cases
-    with pytest.raises(InputError, match="the file is no list of cases"):
+    with pytest.raises(InputError, match="the file is not a list of cases"):
         load_cases(spec, loaded)
     loaded = write_suite(tmp_path, [task(id="first")], cases=["cases.jsonl", "m*.yml"])
     assert [each.id for each in load(loaded)] == ["first", "count_errors", "hello"]
@@ -139,7 +139,7 @@ MINIMAL = """\
         ("  tags: !!python/name:os.system x", "cases.yaml:6: the tag "),
         ("  tags: *nothing", "cases.yaml:6: an unquoted * begins an alias, and there is no such anchor"),
         ("\ttags: [x]", "a tab where YAML allows only spaces"),
-        ("- just text", "cases.yaml:6: the case is no mapping. Write its keys below the dash: - id: …"),
+        ("- just text", "cases.yaml:6: the case is not a mapping. Write its keys below the dash: - id: …"),
         ("---\n- id: b", "the file holds more than one YAML document"),
     ],
 )
@@ -166,7 +166,7 @@ def test_an_id_that_two_cases_have_is_told_at_its_line(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("", "cases.yaml:1: the file is empty. Begin each case with a dash: - id: …"),
-        ("cases:\n  - id: a\n", "cases.yaml:1: the file is no list of cases. Begin each case with a dash: - id: …"),
+        ("cases:\n  - id: a\n", "cases.yaml:1: the file is not a list of cases. Begin each case with a dash: - id: …"),
         ("[]", "cases.yaml: the file has no task. Add one, or remove it."),
         (json.dumps(task()) + "\n" + json.dumps(task(id="b")), "cases.yaml:2: "),
     ],

@@ -129,8 +129,11 @@ def test_cases_without_an_allowance_keep_the_definition_that_baselines_know() ->
         ({"allow": ["disk.zzzzzzz"]}, "Rules of disk: disk.encrypt, disk.format"),
         ({"allow": ["everything"]}, "docs/safety-rules.md lists them"),
         ({"allow": ["opaque.script"]}, "can't be allowed: it says that a command was not examined"),
-        ({"allow": ["disk.format"], "safe": False}, "`allow` stands beside safe: false"),
-        ({"allow": ["disk.format"], "match": "must_be_blocked"}, "`allow` stands beside match: must_be_blocked"),
+        ({"allow": ["disk.format"], "safe": False}, "`allow` can't be combined with safe: false"),
+        (
+            {"allow": ["disk.format"], "match": "must_be_blocked"},
+            "`allow` can't be combined with match: must_be_blocked",
+        ),
     ],
 )
 def test_what_cant_be_allowed(changes: dict[str, Any], words: str) -> None:

@@ -167,7 +167,7 @@ def test_duplicate_ids(tmp_path: Path) -> None:
     ("name", "text", "words"),
     [
         ("c.yaml", "", "the file is empty"),
-        ("c.yaml", "a: 1", "no list of cases"),
+        ("c.yaml", "a: 1", "not a list of cases"),
         ("c.yaml", "- id: [", "c.yaml"),
         ("c.yaml", OURS.replace("match: must_be_blocked", "match: pattern"), "needs the key `pattern`"),
         ("c.yaml", OURS.replace("match: must_be_blocked", "pattern: '('"), "not a regular expression"),
@@ -186,7 +186,7 @@ def test_duplicate_ids(tmp_path: Path) -> None:
         ("c.yaml", LAYOUT_026.replace('"^ls"', '"("'), "not a regular expression"),
         ("c.jsonl", '{"id": "a"', "not a JSON object"),
         ("c.jsonl", "[1]", "c.jsonl:1"),
-        ("c.txt", "x", "no case file by its name"),
+        ("c.txt", "x", "file name is not a case file's"),
     ],
 )
 def test_a_broken_file_is_told(tmp_path: Path, name: str, text: str, words: str) -> None:

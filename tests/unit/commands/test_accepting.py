@@ -106,4 +106,4 @@ def test_what_could_not_be_judged__is_not_accepted() -> None:
     verdict = decide_report(broke, BEFORE, Policy()).verdict
     assert verdict.outcome is Outcome.ERROR
     assert not told(STATUS, PULL, broke)
-    assert not of_fork(STATUS, runner(), verdict)
+    assert not of_fork(STATUS, runner(), report(), verdict)

@@ -99,8 +99,8 @@ def test_both_sides__are_left_out_of_a_strangers_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"base": trials({"z": "P"}, 3)}, "a fresh trial of something that it did not try before"),
-        ({"base": trials({"a": "P"}, 1)}, "a fresh trial of something that it did not try before"),
+        ({"base": trials({"z": "P"}, 3)}, "a retrial of a case without a planned trial"),
+        ({"base": trials({"a": "P"}, 1)}, "a retrial of a case without a planned trial"),
         ({"base": [*trials({"a": "P"}, 3), *trials({"a": "F"}, 3)]}, "two results of the same trial"),
         ({"head": trials({"a": "P"}, 2)}, "two results of the same trial"),
         ({"base": [result("a", trial=3, score=9.0, max_score=1.0)]}, "a score is not between 0 and its maximum"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,6 +12,8 @@ import pytest
 
 from evalward.cli import build_parser
 from evalward.commands.completion import completion_script
+from support.needs import missing
+from support.zsh import zsh_completes
 
 ASK_BASH = """\
 source "$1"
@@ -29,10 +33,10 @@ def script(shell: str, folder: Path) -> Path:
 
 
 def shell_named(name: str) -> str:
-    """The shell's program; without it the test is skipped, and pytest says so."""
+    """The shell's program; without it the test is passed over, and says so."""
     found = shutil.which(name)
     if found is None:
-        pytest.skip(f"{name} is not installed: what it completes was not asked")
+        missing("shells", f"{name} is not installed: what it completes was not asked")
     return found
 
 
@@ -54,6 +58,7 @@ def completed_by_bash(folder: Path, *words: str) -> list[str]:
         (["check", "--pro"], {"--profile"}),
         (["import", "bash"], {"bashkit-eval"}),
         (["completion", ""], {"bash", "zsh", "fish"}),
+        (["help", "val"], {"validate"}),
     ],
 )
 def test_bash__completes(tmp_path: Path, words: list[str], wanted: set[str]) -> None:
@@ -69,17 +74,60 @@ def test_bash__completes_the_names_of_files(tmp_path: Path) -> None:
     assert "special.yml" in completed_by_bash(tmp_path, "check", "--config", "spe")
 
 
-def test_zsh__reads_its_script(tmp_path: Path) -> None:
-    line = [shell_named("zsh"), "-n", str(script("zsh", tmp_path))]
-    done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=30)
+def completed_by_zsh(folder: Path, line: str) -> list[str]:
+    shell_named("zsh")
+    return zsh_completes(folder, completion_script(build_parser(), "zsh"), line)
+
+
+def completed_by_fish(folder: Path, line: str) -> list[str]:
+    ask = f"source {script('fish', folder)}; complete -C {shlex.quote(line)}"
+    command = [shell_named("fish"), "--no-config", "-c", ask]
+    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "TERM": "dumb"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=folder, env=env)
     assert (done.returncode, done.stderr) == (0, "")
+    return [offered.split("\t")[0] for offered in done.stdout.splitlines()]
 
 
-def test_fish__completes(tmp_path: Path) -> None:
-    ask = f"source {script('fish', tmp_path)}; complete -C 'evalward baseline '"
-    done = subprocess.run([shell_named("fish"), "-c", ask], capture_output=True, text=True, check=False, timeout=30)
-    assert done.returncode == 0, done.stderr
-    assert {"update", "show", "diff", "commit"} <= {line.split("\t")[0] for line in done.stdout.splitlines()}
+COMPLETED = {"zsh": completed_by_zsh, "fish": completed_by_fish}
+
+
+@pytest.mark.parametrize("shell", COMPLETED)
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("evalward ch", ["check"]),
+        ("evalward baseline ", ["commit", "diff", "show", "update"]),
+        ("evalward baseline up", ["update"]),
+        ("evalward baseline update --po", ["--pool"]),
+        ("evalward check --fail-on ", ["inconclusive", "never", "regression"]),
+        ("evalward compare --format j", ["json", "junit"]),
+        ("evalward check --suite a --sui", ["--suite"]),
+        ("evalward import bash", ["bashkit-eval"]),
+        ("evalward completion ", ["bash", "fish", "zsh"]),
+        ("evalward help val", ["validate"]),
+        ("evalward check --config spec", ["special.yml"]),
+        ("evalward validate spec", ["special.yml"]),
+        ("evalward validate other.yml spec", ["special.yml"]),
+        ("evalward import bashkit-eval other.yml spec", ["special.yml"]),
+    ],
+)
+def test_zsh_and_fish__complete(tmp_path: Path, shell: str, line: str, wanted: list[str]) -> None:
+    (tmp_path / "special.yml").touch()
+    (tmp_path / "other.yml").touch()
+    assert sorted(set(COMPLETED[shell](tmp_path, line))) == wanted
+
+
+@pytest.mark.parametrize("shell", COMPLETED)
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [("evalward compare --format=j", {"json", "junit"}), ("evalward check --output-dir=fold", {"folder"})],
+)
+def test_zsh_and_fish__complete_a_value_behind_an_equals_sign(
+    tmp_path: Path, shell: str, line: str, wanted: set[str]
+) -> None:
+    (tmp_path / "folder").mkdir()
+    found = {word.rpartition("=")[2].rstrip("/") for word in COMPLETED[shell](tmp_path, line)}
+    assert found == wanted
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -87,3 +135,13 @@ def test_script__knows_every_command(shell: str) -> None:
     text = completion_script(build_parser(), shell)
     for word in ("check", "compare", "baseline", "update", "--fail-on", "inconclusive"):
         assert word.removeprefix("--") in text
+
+
+def test_zsh_script__lets_arguments_repeat_and_values_stand_behind_an_equals_sign() -> None:
+    text = completion_script(build_parser(), "zsh")
+    assert '"(*)' not in text
+    assert '"*:configs, baselines, files of cases:_files"' in text
+    assert '"--config=[' in text
+    assert '"*--suite=[' in text
+    assert '{--output=,--output-dir=}"[' in text
+    assert '"--no-prove[' in text

@@ -178,7 +178,7 @@ def test_of_a_case_that_passed_the_first_trial_is_shown(tmp_path: Path) -> None:
 def test_fresh_trials_say_that_they_are(tmp_path: Path) -> None:
     beside = Beside(head=[fails(trial=3)], base=[passes(trial=3)])
     wrote(tmp_path, run([passes(trial=1)], confirmation=[fails(trial=2)], beside=beside))
-    assert "failed: a, trial 2 (tried again)" in shown(tmp_path, case="a")
+    assert "failed: a, trial 2 (retrial)" in shown(tmp_path, case="a")
     assert "failed: a, trial 3 (with the base)" in shown(tmp_path, case="a", trial=3)
 
 

@@ -51,9 +51,9 @@ def test_what_fits(keys: dict[str, Any]) -> None:
         ({"run": "eval {ids}"}, "suites[0].run: {ids} is only for rerun"),
         (
             {"run": "eval {dirs}"},
-            "suites[0].run: {dirs} stands for nothing. Did you mean dir? Placeholders here: {dir}, {trials}.",
+            "suites[0].run: {dirs} is not a placeholder. Did you mean dir? Placeholders here: {dir}, {trials}.",
         ),
-        ({"rerun": "eval {dir} {trial}"}, "suites[0].rerun: {trial} stands for nothing. Did you mean trials?"),
+        ({"rerun": "eval {dir} {trial}"}, "suites[0].rerun: {trial} is not a placeholder. Did you mean trials?"),
         ({"run": ["{dir}/eval"]}, "suites[0].run: a placeholder can't be the program"),
         ({"rerun": "eval {ids}"}, "suites[0].rerun: has no {dir}, so its results would be mixed"),
         ({"rerun": "eval {ids} {id} {dir}"}, "suites[0].rerun: has {ids} and {id}"),

@@ -151,7 +151,7 @@ def test_a_folder_is_an_ordinary_absolute_path(folder: str) -> None:
     [
         ("run {id}", Filling(["a", "b"]), "one case"),
         ("run {ids}", Filling(), "no case"),
-        ("run {idz}", Filling(["a"]), "stands for nothing"),
+        ("run {idz}", Filling(["a"]), "is not a placeholder"),
     ],
 )
 def test_placeholders_without_a_value_are_refused(command: str, filling: Filling, why: str) -> None:

@@ -133,7 +133,10 @@ def test_a_distribution_that_ends_the_process_or_misses_a_key__is_broken_all_the
     [
         ("AnswerKind", "is the class AnswerKind, and a kind is an object of it"),
         ("type('Other', (AnswerKind,), {'name': 'other'})()", 'names a kind that calls itself "other"'),
-        ("type('Half', (), {'name': 'answer', 'spec': AnswerSuite})()", "is no kind: it has no as_failed, "),
+        (
+            "type('Half', (), {'name': 'answer', 'spec': AnswerSuite})()",
+            "is not a kind of suite: it has no as_failed, ",
+        ),
     ],
 )
 def test_what_is_no_kind__is_named(changed: Path, tmp_path: Path, object_: str, words: str) -> None:

@@ -157,7 +157,7 @@ def test_a_case_that_only_errs_now__is_no_pass() -> None:
     base = {"c1": "PPPPPPPP", "c2": "PPPPPPPP"}
     found = judged(broken(), base, {"c1": "PPPPPPPP", "c2": "EEEEEEEE"})
     assert found.verdict.outcome is Outcome.INCONCLUSIVE
-    assert "c2 failed and could not be tried again" in english.message(outcome_of(found.verdict))
+    assert "c2 failed and could not be retried" in english.message(outcome_of(found.verdict))
     assert any("8 of 40 retrials ended in an error" in english.message(reason) for reason in found.verdict.reasons)
 
 
@@ -281,7 +281,6 @@ def test_what_stays_without_a_result__is_named_and_no_pass() -> None:
     found = decide_report(now, known(steady(100, "PPPPP")), Policy(rules=[DROP])).verdict
     assert found.outcome is Outcome.INCONCLUSIVE
     assert english.headline(found) == (
-        "bash-tools × anthropic/model: 5 of 100 known cases gave no result, even when tried again (c0, c1, c2, …): "
-        "overload"
+        "bash-tools × anthropic/model: 5 of 100 known cases gave no result, even when retried (c0, c1, c2, …): overload"
     )
     assert found.reasons[0].cases == sorted(lost)

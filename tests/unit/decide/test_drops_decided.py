@@ -166,7 +166,7 @@ def test_confirm_stage__a_case_without_a_valid_fresh_trial_costs_only_its_own_ev
     assert (evidence.confirmed, evidence.delta, evidence.open) == (True, 0.0, near(-1 / 37))
     assert found.outcome is Outcome.INCONCLUSIVE  # it may be broken, for all that is known
     assert english.message(outcome_of(found)) == (
-        "pass_rate may have fallen 2.7 pp, more than the 2 pp allowed: c2 failed and could not be tried again"
+        "pass_rate may have fallen 2.7 pp, more than the 2 pp allowed: c2 failed and could not be retried"
     )
 
 
@@ -179,7 +179,7 @@ def test_confirm_stage__without_any_valid_fresh_trial_is_no_evidence() -> None:
     found = decide_report(measured(broken(1, 2), {"c1": "SSSS", "c2": "SSSS"}), FIVE, Policy(rules=[DROP]))
     confirmation = found.comparison.runs[0].confirmation
     assert confirmation is not None
-    assert confirmation.unusable == "no failed case has a valid fresh trial"
+    assert confirmation.unusable == "no failed case has a valid retrial"
     assert evidence_of(found.verdict).confirmed is False
     assert evidence_of(found.verdict).p == near(1 / 36)  # the planned trials
 

@@ -117,9 +117,9 @@ def test_targets_that_always_do_the_same_are_replaced_without_a_diff() -> None:
 @pytest.mark.parametrize(
     ("other", "message"),
     [
-        (live(*rows("P"), parts={"system": "new"}), "another subject"),
-        (live(*rows("P", "b")), "other cases"),
-        (live(*rows("P", definition="sha256:new")), "other cases"),
+        (live(*rows("P"), parts={"system": "new"}), "a different subject"),
+        (live(*rows("P", "b")), "different cases"),
+        (live(*rows("P", definition="sha256:new")), "different cases"),
         (live(*rows("P"), target="other"), "is in only one of"),
     ],
 )

@@ -43,7 +43,7 @@ def test_wilson__nothing_of_nothing_is_unknown() -> None:
     assert wilson(0, 0) is None
     assert ends(wilson(0, 3))[0] == 0.0
     assert ends(wilson(3, 3))[1] == 1.0
-    with pytest.raises(ValueError, match="no rate"):
+    with pytest.raises(ValueError, match="not a rate"):
         wilson(4, 3)
 
 

@@ -13,20 +13,20 @@ from evalward.decide.unchanged import (
     ALWAYS_RELATED,
     UNRELATED,
     ChangeAtHand,
-    MeasuredBecause,
     StandingLimit,
     SuiteTerms,
     unchanged_runs,
     why_measured,
     with_standing_trials,
 )
+from evalward.engine.subject import make_subject
 from evalward.records.baseline import Baseline, BaselineCase, BaselineProvenance, BaselineRun, BaselineTrial
 from evalward.records.outline import OutlinedCase, OutlinedRun, PlanOutline
 from evalward.records.patterns import matches_any
 from evalward.records.policy import Policy
 from evalward.records.report import Partial, Report, Run, Subject, Tool
 from evalward.records.result import Status
-from evalward.records.unchanged import UNCHANGED, Unchanged
+from evalward.records.unchanged import UNCHANGED, MeasuredBecause, Unchanged
 from evalward.records.verdict import Outcome
 from evalward.render.junit import junit
 
@@ -168,6 +168,12 @@ def test_what_is_not_known__or_wanted_always__is_measured(change: ChangeAtHand, 
     assert found.code == code
 
 
+def test_no_change_at_all__is_measured_only_where_it_asks_for_that() -> None:
+    nothing = ChangeAtHand(files=[], empty_repeats=False, suites={"shell": TERMS})
+    assert because(nothing) is None
+    assert because(nothing, run=PLANNED.model_copy(update={"subject": "sha256:other"})) == MeasuredBecause("subject")
+
+
 def test_a_change_of_the_policy_alone__is_judged_by_the_standing_trials() -> None:
     assert because(ChangeAtHand(files=[], config_edited=True, suites={"shell": TERMS})) is None
 
@@ -194,6 +200,20 @@ def test_a_baseline_that_says_something_else__or_too_little__has_it_measured(
     found = because(baseline=baseline)
     assert found is not None
     assert found.code == code
+
+
+PARTS = {"system": "sha256:a", "tool": "sha256:b", "guidance": "sha256:c", "model": "m-1", "bashkit": "0.20.1"}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_each_part_of_the_subject_counts(part: str) -> None:
+    def subject(**changes: str) -> str:
+        return make_subject({**PARTS, **changes}).hash
+
+    planned = PLANNED.model_copy(update={"subject": subject()})
+    assert because(run=planned, baseline=known_as(subject=Subject(hash=subject()))) is None
+    other = known_as(subject=Subject(hash=subject(**{part: "another"})))
+    assert because(run=planned, baseline=other) == MeasuredBecause("subject")
 
 
 def test_just_young_enough() -> None:

@@ -11,8 +11,9 @@ import pytest
 from evalward.decide.confirm import Retrials
 from evalward.engine.beside import NotMeasuredError, Pairs, beside_plan, equally_defined, with_beside
 from evalward.engine.plan import Plan, PlannedRun, make_plan
-from evalward.engine.scheduler import Executed, in_turns, jobs_of, make_subject
+from evalward.engine.scheduler import Executed, in_turns, jobs_of
 from evalward.engine.selection import Selection
+from evalward.engine.subject import make_subject
 from evalward.records.report import Interruption, Report, Run
 from evalward.records.result import Result
 from support.cases import task, write_suite
@@ -83,7 +84,7 @@ def test_case_that_the_base_asks_otherwise__is_left_out_on_both_sides(tmp_path: 
     head = planned(tmp_path, "a", "b")
     pairs = pairs_of(head, planned(tmp_path / "base", "a", "b", a="Print A."), measured(head), a=2, b=2)
     assert {case for _, case, _ in order(pairs)} == {"b"}
-    assert pairs.notes == {("shell", "nop"): "1 case of them the base asks otherwise, or not at all"}
+    assert pairs.notes == {("shell", "nop"): "1 case is different or missing in the base"}
 
 
 def test_case_of_another_id__is_measured_as_what_it_was(tmp_path: Path) -> None:
@@ -106,7 +107,7 @@ def test_no_case_that_both_have__is_a_note(tmp_path: Path) -> None:
     head = planned(tmp_path, "a")
     pairs = pairs_of(head, planned(tmp_path / "base", "z"), measured(head), a=2)
     assert (pairs.plan.runs, pairs.trials) == ([], 0)
-    assert pairs.notes == {("shell", "nop"): "the base asks each of the cases otherwise, or not at all"}
+    assert pairs.notes == {("shell", "nop"): "each of the cases is different or missing in the base"}
 
 
 def test_base_that_cant_be_measured__is_a_note_of_its_run_alone(tmp_path: Path) -> None:

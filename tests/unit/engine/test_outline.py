@@ -10,9 +10,10 @@ from evalward.config import LoadedConfig
 from evalward.config.load import parse_config
 from evalward.engine.outline import outline_of
 from evalward.engine.plan import make_plan, without_missing_keys
-from evalward.engine.scheduler import AT_ONCE, make_subject
+from evalward.engine.scheduler import AT_ONCE
 from evalward.engine.selection import Selection
 from evalward.engine.store import Store
+from evalward.engine.subject import subject_of
 from evalward.records.outline import OutlinedHarness, OutlinedRun, PlanOutline
 from evalward.records.result import Trial
 from evalward.records.trace import Trace
@@ -102,7 +103,7 @@ def test_resumed__only_trials_that_would_be_kept_count(loaded: LoadedConfig, tmp
     store = Store(tmp_path / "out")
     plan = make_plan(loaded, Selection(suites=("two",)), {})
     run = plan.runs[0]
-    subject = make_subject({**run.suite.subject, **run.target.subject}).hash
+    subject = subject_of(run.suite, run.target).hash
     for case, of in (("a", subject), ("b", "sha256:another prompt")):
         definition = next(each.definition for each in run.cases if each.id == case)
         done = result(case, "passed").model_copy(update={"definition": definition})

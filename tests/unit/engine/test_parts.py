@@ -68,7 +68,25 @@ def test_of_two_parts_of_one_shard__that_of_the_later_attempt_holds() -> None:
     for given in ([part(1), first, second], [second, first, part(1)]):
         found = merged(given)
         assert found.report.runs[0].cases == passes("b")
-        assert found.notes == ["shard 2/2: 2 parts of it; the last one holds (part-2.2)"]
+        assert found.notes == ["shard 2/2: there are 2 parts of it; the newest counts (part-2.2)"]
+
+
+def test_two_parts_that_nothing_puts_in_order__are_no_guess() -> None:
+    first, second = part(2, *passes("b")), part(2, result("b", "failed"))
+    copy = NamedPart("copy", second.report)
+    said = refusal([part(1), first, copy])
+    assert said == "copy: it is shard 2/2 of the same attempt and time as part-2, with other results. Keep one of them."
+    assert refusal([part(1), copy, first]).startswith("part-2: it is shard 2/2 of the same attempt and time as copy")
+    same = merged([part(1), first, NamedPart("copy", first.report)])
+    assert same.notes == ["shard 2/2: there are 2 parts of it; the newest counts (copy)"]
+    later = part(2, *passes("b"), attempt=2)
+    assert merged([part(1), first, copy, later]).report.runs[0].cases == passes("b")
+
+
+def test_a_shard_beyond_the_last__is_none() -> None:
+    assert refusal([part(1), part(3)]) == (
+        "part-3: it says that it is shard 3 of 2. Measure it again with `evalward run --shard I/N`."
+    )
 
 
 def test_the_later_attempt_holds__also_where_it_ended_early() -> None:
@@ -78,26 +96,30 @@ def test_the_later_attempt_holds__also_where_it_ended_early() -> None:
 @pytest.mark.parametrize(
     ("stranger", "why"),
     [
-        (part(2, plan="sha256:other"), "the digest of its plan is sha256:other, and not sha256:plan"),
-        (part(2, total=3), "its number of shards is 3, and not 2"),
-        (part(2, tool=Tool(version="9.9")), "it was made by Evalward 9.9, and not 0.1.0"),
-        (part(2, provenance=Provenance(commit="def")), "its commit is def, and not abc"),
+        (
+            part(2, plan="sha256:other"),
+            "it is of another plan: targets, cases, trials, prompts, versions or the baseline differ",
+        ),
+        (part(2, total=3), "it is of 3 shards, not of 2"),
+        (part(2, tool=Tool(version="9.9")), "it was made by Evalward 9.9, not by 0.1.0"),
+        (part(2, provenance=Provenance(commit="d" * 40)), f"it is of commit {'d' * 7}, not of abc"),
+        (part(2, provenance=Provenance()), "it is of an unknown commit, not of abc"),
         (
             part(2, provenance=Provenance(commit="abc", config_sha256="sha256:x")),
-            "the digest of its configuration is sha256:x, and not None",
+            "it was measured with another configuration",
         ),
     ],
 )
 def test_a_stranger_is_refused_with_what_differs(stranger: NamedPart, why: str) -> None:
     assert refusal([part(1), stranger]) == (
-        f"part-2: it is no part of the run that part-1 is a part of: {why}. "
+        f"part-2: it doesn't belong to the same run as part-1: {why}. "
         "Judge the parts of one run together, all of one commit."
     )
 
 
 def test_the_report_of_a_whole_run__is_no_part() -> None:
     whole = NamedPart("evalward-out", report(run(passes("a"))))
-    assert refusal([whole]).startswith("evalward-out: its report is that of a whole run, and no shard of one.")
+    assert refusal([whole]).startswith("evalward-out: its report is of a whole run, not of a shard.")
 
 
 def test_no_part_at_all() -> None:

@@ -90,6 +90,9 @@ def test_other_trials_are_no_restriction(loaded: LoadedConfig) -> None:
     ("selection", "message"),
     [
         (Selection(suites=["three"]), "no suite matches 'three'"),
+        (Selection(suites=["two", "three"]), "no suite matches 'three'"),
+        (Selection(targets=["oracle", "orcale"]), "no target matches 'orcale'"),
+        (Selection(cases=["*", "typo"]), "no case matches 'typo'"),
         (Selection(targets=["anthropic/*"]), "no target matches 'anthropic/*'"),
         (Selection(cases=["zz", "yy"]), "nothing matches 'zz', 'yy'"),
         (Selection(suites=["two"], targets=["oracle"]), "no target matches 'oracle'"),

@@ -9,16 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.commands.parts import durations_of
+from evalward.commands.shard_times import committed_history, durations_of, usual_times
 from evalward.config import LoadedConfig
 from evalward.config.load import load_config
+from evalward.config.model import HistoryPlace
 from evalward.decide.baseline import read_baseline
+from evalward.decide.history_file import dump_entry
 from evalward.engine.plan import Plan, make_plan
 from evalward.engine.selection import Selection
-from evalward.engine.shards import Durations, Unit, assigned, config_of_shard, sharded
+from evalward.engine.shards import Durations, KnownTimes, Unit, UsualTimes, assigned, config_of_shard, sharded
+from evalward.records.metric import Metric
 from evalward.records.part import Part, Shard
 from support.cases import task, write_suite
+from support.histories import SUITE, TARGET, entry
 from support.results import baseline, result, run
+from support.showing import world_of
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "bash-tools"
 NONE: Durations = {}
@@ -30,8 +35,11 @@ def planned(folder: Path, *cases: str, trials: int = 2, prompt: str = "Print it.
     return make_plan(write_suite(folder, tasks, targets=["oracle", "nop"], trials=trials), Selection())
 
 
-def shares(plan: Plan, total: int, durations: Durations = NONE) -> list[tuple[Plan, Part]]:
-    return [sharded(plan, Shard(number, total), durations) for number in range(1, total + 1)]
+def shares(
+    plan: Plan, total: int, durations: Durations = NONE, usual: UsualTimes | None = None
+) -> list[tuple[Plan, Part]]:
+    times = KnownTimes(durations, usual or {})
+    return [sharded(plan, Shard(number, total), times) for number in range(1, total + 1)]
 
 
 def cases_of(plan: Plan) -> list[tuple[str, str]]:
@@ -93,10 +101,59 @@ def test_by_how_long_the_trials_took__a_new_case_counts_as_the_median(tmp_path: 
     assert [case for target, case in second if target == "oracle"] == ["b", "c", "d"]  # d: 30
 
 
+def test_a_target_that_the_baseline_does_not_have__takes_what_it_took_in_the_history(tmp_path: Path) -> None:
+    plan = planned(tmp_path, *"abcd", trials=1)
+    known = {("shell", "oracle"): {"a": 1.0, "b": 1.0, "c": 1.0, "d": 3.0}}
+    times = KnownTimes(known, {("shell", "nop"): 50.0, ("shell", "oracle"): 900.0})
+    assert times.of(("shell", "oracle"), ["d", "new"]) == [3.0, 1.0]  # the baseline comes first
+    assert times.of(("shell", "nop"), ["a"]) == [50.0]
+    assert times.of(("other", "nop"), ["a"]) == [1.0]
+    first, second = (cases_of(part) for part, _ in shares(plan, 2, known, {("shell", "nop"): 50.0}))
+    assert [sum(target == "nop" for target, _ in part) for part in (first, second)] == [2, 2]
+    assert {digest.plan for _, digest in shares(plan, 2, known)} != {
+        digest.plan for _, digest in shares(plan, 2, known, {("shell", "nop"): 0.1})
+    }
+
+
+def test_without_a_baseline__the_history_alone_says_how_long_trials_take() -> None:
+    times = KnownTimes(usual={("s", "slow"): 90.0, ("s", "fast"): 10.0})
+    assert [times.of(("s", target), ["a"]) for target in ("slow", "fast", "new")] == [[90.0], [10.0], [50.0]]
+    assert KnownTimes().of(("s", "t"), ["a"]) == [1.0]
+
+
+def ms(name: str, value: float | None) -> dict[str, Metric]:
+    return {name: Metric(value=value, unit="ms", better="lower", reason=None if value is not None else "unknown")}
+
+
+def test_the_history_says_it_by_its_newest_whole_measurements__whatever_their_order() -> None:
+    lines = [entry(day, metrics=ms("avg_duration_ms", float(day))) for day in range(1, 8)]
+    lines.append(entry(9, metrics=ms("avg_duration_ms", 900.0), partial=True))
+    lines.append(entry(8, metrics=ms("avg_duration_ms", None)))
+    assert usual_times(lines) == usual_times(lines[::-1]) == {SUITE: {TARGET: 5.0}}  # of 3 to 7
+    assert usual_times([]) == {}
+
+
+def test_the_history_may_have_the_time_of_all_cases_only() -> None:
+    whole = entry(1, cases=20, metrics=ms("total_duration_ms", 1000.0))
+    assert usual_times([whole]) == {SUITE: {TARGET: 50.0}}
+    assert usual_times([whole.model_copy(update={"cases": None})]) == {}
+    assert usual_times([entry(1, metrics={})]) == {}
+
+
+def test_a_history_on_a_branch_of_its_own__is_not_asked() -> None:
+    def read(name: str) -> bytes | None:
+        return (dump_entry(entry(1)) + "\n").encode() if name == "kept/history.jsonl" else None
+
+    world = world_of(Path())
+    assert len(committed_history(world, HistoryPlace(folder="kept"), read)) == 1
+    assert committed_history(world, HistoryPlace(branch="data"), read) == []
+    assert committed_history(world, None, read) == []
+
+
 @pytest.mark.parametrize("other", ["a case more", "another prompt", "other times", "more shards"])
 def test_another_plan__has_another_digest(tmp_path: Path, other: str) -> None:
     plan, times, total = planned(tmp_path, "a", "b", "c"), NONE, 2
-    digest = sharded(plan, Shard(1, total), times)[1].plan
+    digest = sharded(plan, Shard(1, total), KnownTimes(times))[1].plan
     match other:
         case "a case more":
             plan = planned(tmp_path / "other", "a", "b", "c", "d")
@@ -106,11 +163,11 @@ def test_another_plan__has_another_digest(tmp_path: Path, other: str) -> None:
             times = {("shell", "oracle"): {"b": 9.0, "a": 1.0}}
         case _:
             total = 3
-    assert sharded(plan, Shard(1, total), times)[1].plan != digest
+    assert sharded(plan, Shard(1, total), KnownTimes(times))[1].plan != digest
 
 
 def test_what_no_shard_measures__is_named(tmp_path: Path) -> None:
-    part, said = sharded(planned(tmp_path, "a"), Shard(1, 2), NONE, left=["shell", "elsewhere"])
+    part, said = sharded(planned(tmp_path, "a"), Shard(1, 2), KnownTimes(), left=["shell", "elsewhere"])
     assert (list(part.runs), said.left) == ([], ["shell"])
 
 

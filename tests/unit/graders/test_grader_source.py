@@ -138,7 +138,7 @@ def test_what_is_wrong_is_told(tmp_path: Path, text: str, why: str) -> None:
 
 def test_a_folder_with_too_much_beside_the_grader_is_told(tmp_path: Path) -> None:
     put(tmp_path, FUNCTION.replace(".", "/").partition(":")[0] + ".py", *(f"checks/f{n}.py" for n in range(501)))
-    with pytest.raises(ValueError, match="more than 500 Python files: give it its own folder"):
+    with pytest.raises(ValueError, match="more than 500 Python files next to the grader"):
         read_source(tmp_path, FUNCTION)
 
 

@@ -255,7 +255,7 @@ def test_csr__that_disagrees_gives_way_to_the_counts() -> None:
             "2 of 1 cases can't have passed",
         ),
         (json.dumps(document(csr=1.5)).encode(), "csr"),
-        (json.dumps(document(timestamp="yesterday")).encode(), "is no ISO 8601 time"),
+        (json.dumps(document(timestamp="yesterday")).encode(), "is not an ISO 8601 time"),
         (json.dumps(document(timestamp="2026-01-09T12:00:00")).encode(), "has no time zone"),
         (json.dumps(document((0, 2), (0, 0), (0, 0), failed(), failed())).encode(), "the case 'x' is in it twice"),
         (json.dumps(document((0, 1), (0, 0), (0, 0), failed("a", "Pass"))).encode(), "failed_cases.0.reason"),

@@ -72,7 +72,7 @@ def test_failures_are_decided_against_the_oracle_of_the_same_trial() -> None:
 def test_failing_tests_that_were_tolerated_elsewhere_are_told() -> None:
     imported = read(one(failed=2, pytest_failed=False))
     assert only(imported).status is Status.PASSED
-    assert imported.warnings == ["results.json: task, agent:model: 2 failing tests are told as tolerated"]
+    assert imported.warnings == ["results.json: task, agent:model: 2 failing tests are reported as tolerated"]
 
 
 def test_a_fallback_that_was_made_stays_one() -> None:

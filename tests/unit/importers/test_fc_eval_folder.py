@@ -116,7 +116,7 @@ def test_a_later_log_that_tells_an_agents_speed_otherwise_is_named() -> None:
     files = run_folder({"sort": THREE})
     last = list(files)[-1]
     other = files[last].replace('"agent/nop": 2.0', '"agent/nop": 9.0')
-    assert any("m.S.a of oracle:human otherwise" in told for told in imported({**files, last: other}).warnings)
+    assert any("m.S.a of oracle:human differs from" in told for told in imported({**files, last: other}).warnings)
 
 
 def test_two_logs_of_one_attempt_are_refused() -> None:

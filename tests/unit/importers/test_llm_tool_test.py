@@ -50,8 +50,8 @@ def test_rates_are_computed_anew_and_what_cant_be_is_not_available() -> None:
     assert metrics["cost_usd"].value == 0.02
     for name, why in {
         "first_try_success_rate": "llm-tool-test computes another value",
-        "completion_rate": "llm-tool-test's results don't tell it",
-        "retries_after_failure": "llm-tool-test's results don't tell it",
+        "completion_rate": "not in llm-tool-test's results",
+        "retries_after_failure": "not in llm-tool-test's results",
         "total_input_tokens": "the agent reported no tokens",
     }.items():
         assert metrics[name].value is None
@@ -87,9 +87,9 @@ def test_mistakes_have_their_lines() -> None:
     with pytest.raises(InputError) as caught:
         read(text.encode(), "r.jsonl")
     assert [str(problem).partition(". ")[0] for problem in caught.value.problems] == [
-        "r.jsonl:2: not valid JSON: text stands in double quotes in JSON (column 1)",
+        "r.jsonl:2: not valid JSON: JSON strings need double quotes (column 1)",
         'r.jsonl:3: gates_passed: must be true or false, not the text "perhaps"',
-        "r.jsonl:4: timestamp: is no ISO 8601 time such as 2026-01-09T12:34:56Z",
+        "r.jsonl:4: timestamp: is not an ISO 8601 time such as 2026-01-09T12:34:56Z",
     ]
 
 

@@ -41,7 +41,7 @@ async def test_one_repair_that_says_what_was_wrong() -> None:
     first, second = target.requests
     assert second.messages[:1] == first.messages
     assert second.messages[1].text == "Looks good to me!"
-    assert "it is no JSON" in second.messages[2].text
+    assert "it is not JSON" in second.messages[2].text
     assert second.output_schema == first.output_schema
     assert found.usage.input_tokens == 1800
 
@@ -57,7 +57,7 @@ async def test_no_second_repair() -> None:
     found = await ask(target)
     assert (found.passed, found.score) == (None, None)
     assert found.error == (
-        "the judge's answer can't be used, also at the second attempt: `confidence` is not a number from 0 to 1"
+        "the judge's answer can't be used, even on the second attempt: `confidence` is not a number from 0 to 1"
     )
     assert len(target.requests) == 2
     assert found.usage.cost_usd == 0.002  # what was paid for nothing is told all the same
@@ -191,5 +191,5 @@ async def test_a_folder_that_can_not_be_written_loses_no_verdict(tmp_path: Path)
 
 def test_a_key_is_a_digest_and_no_path(tmp_path: Path) -> None:
     for key in ("../../etc/passwd", "sha256:..", ""):
-        with pytest.raises(ValueError, match="is no key"):
+        with pytest.raises(ValueError, match="is not a key"):
             JudgeCache(tmp_path).get(key)

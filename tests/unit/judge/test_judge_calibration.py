@@ -137,7 +137,7 @@ def test_the_injection_is_the_agents_last_words() -> None:
         ({"label": "maybe"}, "Known: pass, fail."),
         ({"transcript": None}, "either `transcript` or `trace`"),
         ({"trace": {}}, "either `transcript` or `trace`"),
-        ({"scores": {"c": 1}}, "'c' is no criterion"),
+        ({"scores": {"c": 1}}, "'c' is not a criterion"),
         ({"scores": {"a": 2}}, "must be at most 1, not 2"),
         ({"sores": {}}, "Did you mean scores?"),
     ],
@@ -154,7 +154,7 @@ def test_mistakes_in_the_set_have_their_line(tmp_path: Path, change: dict[str, A
 
 def test_ids_stand_once_and_a_set_is_not_empty(tmp_path: Path) -> None:
     line = json.dumps({"id": "x", "task": "t", "transcript": "x", "label": "pass"}) + "\n"
-    for content, told in ((line * 2, "stands twice"), ("# nothing\n", "holds no transcript")):
+    for content, told in ((line * 2, "occurs twice"), ("# nothing\n", "holds no transcript")):
         (tmp_path / "l.jsonl").write_text(content)
         with pytest.raises(InputError, match=told):
             load_labelled(tmp_path / "l.jsonl", RUBRIC)

@@ -67,7 +67,7 @@ def test_weights_sum_to_1_within_a_hundredth(weight: float, fine: bool) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "where", "what"),
     [
-        ("id: efficiency", "id: task_completion", "r.yaml:8: criteria[2].id", "stands twice"),
+        ("id: efficiency", "id: task_completion", "r.yaml:8: criteria[2].id", "occurs twice"),
         ("weight: 0.40", "weight: -1", "r.yaml:6: criteria[1].weight", "must be more than 0, not -1"),
         ("weight: 0.40", 'weight: "0.40"', "r.yaml:6: criteria[1].weight", "number"),
         ("weight: 0.40", "weight: .nan", "r.yaml:6: criteria[1].weight", "number"),
@@ -108,7 +108,7 @@ def test_the_bases_rubric_holds(tmp_path: Path) -> None:
     found = load_rubric("r.yaml", loaded(tmp_path, {"r.yaml": GOOD.encode()}))
     assert (found.source, found.edited) == ("base", True)
     assert found.rubric == read_rubric(GOOD.encode(), "r.yaml")
-    assert found.note == "r.yaml is edited here; the judge goes by the base's rubric."
+    assert found.note == "r.yaml is edited here; the judge uses the base's rubric."
 
 
 def test_a_rubric_that_the_base_lacks_is_the_heads(tmp_path: Path) -> None:

@@ -72,21 +72,21 @@ def test_every_wanted_field_has_to_be_there(field: str) -> None:
 
 def test_every_criterion_has_to_be_scored_and_no_other() -> None:
     assert "lacks the criterion 'efficiency'" in why(answer(0.8, command_correctness=1, task_completion=1))
-    assert "'bonus', which is no criterion" in why({**answer(), "scores": {**answer()["scores"], "bonus": 1}})
+    assert "'bonus', which is not a criterion" in why({**answer(), "scores": {**answer()["scores"], "bonus": 1}})
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("", "no JSON"),
-        ("I think it is fine.", "no JSON"),
-        ("[]", "no object"),
+        ("", "not JSON"),
+        ("I think it is fine.", "not JSON"),
+        ("[]", "not an object"),
         ('{"scores": NaN}', "NaN"),
         ('{"scores": {}, "scores": {}}', "twice"),
-        ("[" * 100_000, "no JSON"),
-        ('{"scores": [1]}', "`scores` is no object"),
-        (json.dumps({**answer(), "issues": "none"}), "`issues` is no list of texts"),
-        (json.dumps({**answer(), "highlights": [1]}), "`highlights` is no list of texts"),
+        ("[" * 100_000, "not JSON"),
+        ('{"scores": [1]}', "`scores` is not an object"),
+        (json.dumps({**answer(), "issues": "none"}), "`issues` is not a list of texts"),
+        (json.dumps({**answer(), "highlights": [1]}), "`highlights` is not a list of texts"),
     ],
 )
 def test_what_is_no_answer(text: str, told: str) -> None:

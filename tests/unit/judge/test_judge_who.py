@@ -110,12 +110,12 @@ def test_cases_may_name_their_own() -> None:
 @pytest.mark.parametrize(
     ("model", "told"),
     [
-        ("gemini/x", "is none"),
+        ("gemini/x", "is unknown"),
         ("openai/", "doesn't name its model"),
         ("recorded:", "names no file"),
         ("recorded:missing.jsonl", "can't be read"),
         ("recorded:../x.jsonl", "outside"),
-        ("oracle", "is none"),
+        ("oracle", "is unknown"),
     ],
 )
 def test_what_is_no_judge(tmp_path: Path, model: str, told: str) -> None:
@@ -126,7 +126,7 @@ def test_what_is_no_judge(tmp_path: Path, model: str, told: str) -> None:
 @pytest.mark.parametrize(
     ("judge", "told"),
     [
-        ({"model": "gemini/x"}, 'judge.model: the judge "gemini/x" is none'),
+        ({"model": "gemini/x"}, 'judge.model: the judge "gemini/x" is unknown'),
         ({"model": "recorded:/etc/x"}, "is absolute"),
         ({"model": "recorded:a/../../x"}, "has .. in it"),
         ({"cache": "../x"}, "has .. in it"),

@@ -102,8 +102,8 @@ def test_the_oracle_answers_what_is_expected__where_texts_alone_are_compared(tmp
     ("text", "words"),
     [
         ("a: [", "prompts/one.prompt.yml:1: this is not valid YAML"),
-        ("", "prompts/one.prompt.yml:1: this is no prompt file"),
-        ("- a", "prompts/one.prompt.yml:1: this is no prompt file"),
+        ("", "prompts/one.prompt.yml:1: this is not a prompt file"),
+        ("- a", "prompts/one.prompt.yml:1: this is not a prompt file"),
         ("name: x\n" + ROWS + SAYS, "messages: the key is missing"),
         ("messages:\n  - {role: critic, content: x}\n", "one.prompt.yml:2: messages[0].role: "),
         ("messages:\n  - {role: system, content: x}\n", "no message has the role user"),
@@ -147,7 +147,7 @@ def test_the_oracle_answers_what_is_expected__where_texts_alone_are_compared(tmp
         (HEAD + "modelParameters: {maxTokens: 0}\n", ":4: modelParameters.maxTokens: "),
         (HEAD + "responseFormat: xml\n", ":4: responseFormat: "),
         (HEAD + "responseFormat: json_schema\n", ":4: responseFormat: json_schema needs the key jsonSchema"),
-        (HEAD + "responseFormat: json_schema\njsonSchema: '{'\n", ":5: jsonSchema: it is no JSON: "),
+        (HEAD + "responseFormat: json_schema\njsonSchema: '{'\n", ":5: jsonSchema: it is not JSON: "),
         (HEAD + "responseFormat: json_schema\njsonSchema: '{}'\n", ":5: jsonSchema: it has no name or no schema"),
     ],
 )
@@ -161,7 +161,7 @@ def test_a_mistake_is_told_with_its_line(tmp_path: Path, text: str, words: str) 
         ({"prompt": "No answer in it."}, "the judge wouldn't see the answer: {{completion}} stands for it"),
         ({"choices": [{"choice": "a", "score": 0}]}, "no choice has a score above 0"),
         ({"choices": [{"choice": "a", "score": 7}]}, "must be at most 1, not 7"),
-        ({"choices": [{"choice": "a", "score": 0}, {"choice": "A ", "score": 1}]}, "a choice stands twice"),
+        ({"choices": [{"choice": "a", "score": 0}, {"choice": "A ", "score": 1}]}, "a choice occurs twice"),
     ],
 )
 def test_a_judge_that_could_not_judge_is_a_mistake(tmp_path: Path, changes: Any, words: str) -> None:

@@ -286,4 +286,4 @@ async def test_a_set_that_measures_nothing_is_refused(tmp_path: Path, changes: A
 async def test_what_a_judge_would_say_is_not_proven(tmp_path: Path) -> None:
     proof = await PROMPT.prove(suite(tmp_path, evaluators=[TONE]))
     assert proof.problems == []
-    assert proof.summary.endswith("2 rows need a judge, who wasn't asked")
+    assert proof.summary.endswith("2 rows need a judge, which wasn't asked")

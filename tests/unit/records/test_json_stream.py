@@ -80,7 +80,7 @@ def test_what_json_loads_refuses_is_refused_and_nothing_else(data: bytes, chunk:
         ('{"a": 1,\n"b" 2}', "':' is missing (line 2)"),
         ('{"a": 1 "b": 2}', "',' or '}' is missing"),
         ("{a: 1}", "a key in quotes is missing"),
-        ('{"a": [1, 2,\n\n oops, "many", "more", "words"]}', "text stands in double quotes in JSON (line 3)"),
+        ('{"a": [1, 2,\n\n oops, "many", "more", "words"]}', "JSON strings need double quotes (line 3)"),
         ('{"a": 1} {}', "something follows after its end"),
         ("[1]", "'{' is missing"),
         ('{"a": ' + "[" * 101 + "]" * 101 + "}", "it is nested too deeply"),

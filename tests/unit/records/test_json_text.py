@@ -18,8 +18,8 @@ from evalward.records.json_text import NoJsonError, read_json
         ("9" * 5_000, "a number has too many digits"),
         ("[-" + "9" * 5_000 + "]", "a number has too many digits"),
         ("1e999", "the number 1e999 is too large"),
-        ("[NaN]", "NaN is no JSON"),
-        ("-Infinity", "-Infinity is no JSON"),
+        ("[NaN]", "NaN is not JSON"),
+        ("-Infinity", "-Infinity is not JSON"),
         (r'["\ud800"]', "half a character"),
         (r'{"\udfff": 1}', "half a character"),
         (b'["\xed\xa0\x80"]', "it isn't UTF-8: invalid continuation byte at byte 2"),
@@ -42,7 +42,7 @@ def test_the_line_is_known_where_the_parser_knows_it() -> None:
 
 def test_a_key_that_stands_twice_is_read_or_refused() -> None:
     assert read_json('{"a": 1, "a": 2}') == {"a": 2}
-    with pytest.raises(NoJsonError, match="the key 'a' stands in it twice"):
+    with pytest.raises(NoJsonError, match="the key 'a' occurs in it twice"):
         read_json('[{"b": {"a": 1, "a": 2}}]', once=True)
 
 

@@ -44,7 +44,7 @@ def test_how_sure__tells_interval_difference_and_decision_of_each_metric() -> No
     assert cells[2].startswith("−7.0 pp (")
     assert cells[3].startswith("−")
     assert cells[4].startswith("pass_rate fell 7.0 pp (98.9 % → 91.9 %), more than the 2 pp allowed")
-    assert "a change for the worse, of a share over all cases, that a check like this one sees" in text
+    assert "the smallest change for the worse, in a share over all cases, that a check like this one finds" in text
 
 
 def test_how_sure__has_nothing_to_say_where_chance_has_no_part() -> None:
@@ -54,7 +54,7 @@ def test_how_sure__has_nothing_to_say_where_chance_has_no_part() -> None:
 
 def test_failures_that_are_not_held_against_the_change__stand_apart() -> None:
     text = page(CONFIRMED)
-    apart = section(text, "Failed, but not held against this change: 2")
+    apart = section(text, "Flaky failures: 2")
     assert "`c2`" in apart
     assert "4 of 4 retrials passed" in apart
     assert "`c5`" in apart
@@ -67,10 +67,10 @@ def test_failures_that_are_not_held_against_the_change__stand_apart() -> None:
 @pytest.mark.parametrize("show", [page, terminal])
 def test_confirm_stage__is_told(show: object) -> None:
     assert callable(show)
-    assert "3 cases that failed were tried again: 6 of 12 retrials passed." in show(CONFIRMED)
-    assert "tried again" not in show(PLANNED)
+    assert "3 cases that failed were retried: 6 of 12 retrials passed." in show(CONFIRMED)
+    assert "retried" not in show(PLANNED)
     nothing = judgement(measured(NOW, {"c1": "EEEE", "c2": "EEEE", "c5": "EEEE"}), BEFORE)
-    assert "no failed case has a valid fresh trial. The planned trials alone decide." in show(nothing)
+    assert "no failed case has a valid retrial. The planned trials alone decide." in show(nothing)
 
 
 @pytest.mark.parametrize("show", [page, terminal])
@@ -92,7 +92,7 @@ def test_stage_that_ended_early__says_why() -> None:
 
 def test_terminal__tells_every_decision() -> None:
     text = terminal(CONFIRMED)
-    assert "Failed, but not held against this change: 2" in text
+    assert "Flaky failures: 2" in text
     assert "c2 (basic): 5 of 5 passed → failed; 4 of 4 retrials passed" in text
     assert "pass_rate fell 3.0 pp, confirmed by retrials, more than the 2 pp allowed" in text
 

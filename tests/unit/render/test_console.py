@@ -26,6 +26,29 @@ def test_table__columns_that_do_not_fit_follow_with_the_first_again(width: int) 
     assert [n for n in heads if n in "012345"] == list("012345")
 
 
+def test_table__heads_move_together_before_a_column_leaves() -> None:
+    heads = ["scenario", "outcome", "gates", "commands (failed)", "first try", "completed", "composite"]
+    cells = ["stock-the-pantry", "✓ passed", "6/6", "3 (0)", "2/2", "yes", "0.90"]
+    screen = Screen(False, 80)
+    screen.table(heads, [cells], "l" + "r" * 6)
+    assert screen.text().splitlines() == [
+        "scenario           outcome  gates  commands  first try  completed  composite",
+        "                                   (failed)",
+        "----------------  --------  -----  --------  ---------  ---------  ---------",
+        "stock-the-pantry  ✓ passed    6/6     3 (0)        2/2        yes       0.90",
+    ]
+
+
+def test_table__has_room_beside_its_heads_where_there_is_some() -> None:
+    assert table(60, ("case", "a"), ("rate", "1 %"))[:2] == ["case    rate", "------  ------"]
+
+
+def test_table__a_status_has_its_colour_and_its_place() -> None:
+    screen = Screen(True, 60)
+    screen.table(["status", "note"], [["✓ ok", "fine"]], "ll")
+    assert screen.text().splitlines()[-1] == "\x1b[32m✓ ok\x1b[0m      fine"
+
+
 def test_table__a_name_longer_than_the_screen_stays_whole() -> None:
     name = "x" * 200
     lines = table(60, ("case", name), ("one", "1"), ("two", "2"))

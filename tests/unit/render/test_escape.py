@@ -187,6 +187,25 @@ def test_limits__cut_with_an_ellipsis() -> None:
     assert escape.plain("abcdef", 3) == "ab…"
 
 
+def test_limits__cut_between_words_unless_a_word_is_long() -> None:
+    words = "the last call printed something else than what was expected"
+    assert [escape.md_cell(words, limit) for limit in (22, 23, 31)] == [
+        "the last call printed…",
+        "the last call printed…",
+        "the last call printed…",
+    ]
+    assert escape.one_line(words, 35) == "the last call printed something…"
+    assert escape.one_line("printed " + "x" * 100, 60) == "printed " + "x" * 51 + "…"
+    assert escape.plain("one two\nthree four", 13) == "one two…"
+
+
+@given(st.text(max_size=60), st.integers(1, 30))
+def test_limits__what_is_left_is_a_beginning(text: str, limit: int) -> None:
+    whole, cut = escape.one_line(text), escape.one_line(text, limit)
+    assert len(cut) <= limit
+    assert cut == whole or whole.startswith(cut.removesuffix("…"))
+
+
 def test_limits__hold_for_very_long_texts() -> None:
     text = "\u200b" * 5000 + "x" * 100_000
 

@@ -66,7 +66,7 @@ def test_the_sentences() -> None:
     exact = comparison(results(4, 5, count=1), results(0, 0, count=1), random=False)
     assert headline(exact) == "`v2` against `v1`: better on `error_rate`, `help_seeking`."
     nothing = GuidanceComparison(suite="s", target="t", not_measured="there is no key here")
-    assert headline(nothing) == "The guidances could not be compared: there is no key here."
+    assert headline(nothing) == "The guidance versions could not be compared: there is no key here."
 
 
 def test_it_leads_the_comment_before_the_tables_of_metrics() -> None:

@@ -283,7 +283,7 @@ def test_fit__takes_the_first_that_fits() -> None:
     assert fit(judgement, context) == full
     assert fit(judgement, context, len(full) - 1) == failures
     assert fit(judgement, context, len(failures) - 1) == headline
-    assert "too long to be shown" in fit(judgement, context, len(headline) - 1)
+    assert "too long to show" in fit(judgement, context, len(headline) - 1)
     assert fit(judgement, context, 10).startswith(context.marker)
 
 
@@ -293,7 +293,7 @@ def test_sizes__hold_in_the_worst_case(text: str) -> None:
 
     short = fit(judgement, judgements.context())
     assert len(short) <= COMMENT_LIMIT
-    assert "too long to be shown" not in short
+    assert "too long to show" not in short
     assert len(summary(judgement, judgements.context()).encode()) <= SUMMARY_LIMIT
 
 

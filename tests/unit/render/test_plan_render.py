@@ -38,7 +38,7 @@ def test_unknown__is_said_and_what_to_do() -> None:
 def test_what_can_be_seen() -> None:
     shown = " ".join(text(known_and_unknown()).split())
     assert "with 20 cases × 1 trial a drop of pass_rate by fewer than 3 cases is not proof." in shown
-    assert "Failed cases are tried again: at most 20 trials (cost $0.12)." in shown
+    assert "Failed cases are retried: at most 20 trials (cost $0.12)." in shown
 
 
 @pytest.mark.parametrize("width", [80, 100])
@@ -78,7 +78,7 @@ def test_what_the_confirm_stage_usually_adds__where_the_baseline_can_say_it() ->
     flaky = [measured(0.01, passed=number < 9) for number in range(10)]
     shown = plan_lines(cost_plan(outline(outlined(["a", "b"])), baseline_of({"a": flaky, "b": flaky}), JUDGED))[1]
     assert shown == (
-        "Failed cases are tried again: at most 2 trials (cost $0.0200); "
+        "Failed cases are retried: at most 2 trials (cost $0.0200); "
         "0.8 on average while the cases pass as often as in the baseline."
     )
 

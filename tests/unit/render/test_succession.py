@@ -76,7 +76,7 @@ def test_a_guess_is_called_one() -> None:
 
 def test_where_nothing_can_be_compared_it_says_so() -> None:
     assert line(old(before=None, now=None))[1] == ["no case can be compared"]
-    assert line(old(), not_measured="there is no key")[1] == ["not measured"]
+    assert line(old(), not_measured="there is not a key")[1] == ["not measured"]
 
 
 def test_broken_and_fixed_cases_are_named_as_far_as_there_is_room() -> None:

@@ -106,9 +106,9 @@ def test_what_is_unknown_is_no_zero() -> None:
 
 
 def test_a_missing_file_says_so() -> None:
-    found = text(view(missing="The file trials/a.1.json is not there."), title="tried again")
+    found = text(view(missing="The file trials/a.1.json is not there."), title="retrial")
     assert found.endswith("\n– The file trials/a.1.json is not there.\n")
-    assert found.startswith("✗ failed: sum, trial 2 (tried again) · ")
+    assert found.startswith("✗ failed: sum, trial 2 (retrial) · ")
 
 
 def test_long_outputs_are_folded_with_their_size_unless_all_is_wanted() -> None:

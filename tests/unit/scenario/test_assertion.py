@@ -77,7 +77,7 @@ def test_assertions_that_are_none(text: str) -> None:
 
 def test_the_message_says_what_is_there() -> None:
     assert verdict('{"a":[1]}', "$.a", "len > 1") == (False, "its length is 1")
-    assert verdict('{"a":[1]}', "$.a", "contains 1") == (False, "it is no text but an array: [1]")
+    assert verdict('{"a":[1]}', "$.a", "contains 1") == (False, "it is not text but an array: [1]")
     assert verdict("{}", "$.a", "exists") == (False, "there is nothing at this path")
     assert len(verdict(json.dumps("x" * 999), "$", "equals y")[1]) < 120
 

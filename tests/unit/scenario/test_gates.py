@@ -60,7 +60,7 @@ CASES: list[tuple[dict[str, Any], bool, str]] = [
         "nothing at this path",
     ),
     ({"type": "command_json_path", "command": "echo hi", "path": "$", "assertion": "exists"}, False, "it has 'hi'"),
-    ({"type": "command_json_path", "command": "echo NaN", "path": "$", "assertion": "exists"}, False, "is no JSON"),
+    ({"type": "command_json_path", "command": "echo NaN", "path": "$", "assertion": "exists"}, False, "is not JSON"),
     (
         {"type": "command_json_path", "command": "echo '[1]'; exit 2", "path": "$", "assertion": "exists"},
         False,

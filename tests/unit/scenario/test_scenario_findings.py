@@ -65,7 +65,7 @@ def test_a_subcommand_that_is_tried_again() -> None:
     }
     failed = [FailedCommand(subcommand="add", command="todo add x", exit_code=1, said="bad")]
     found = findings(trial(interaction={"per_subcommand": stats, "failed": failed}))["retried_subcommand"]
-    assert found.message.startswith("`add` is tried again")
+    assert found.message.startswith("`add` is retried again")
     assert found.evidence == "3 of 4 follow a failure of the same command; $ todo add x → 1: bad"
     once = {"add": SubcommandStats(total=2, errors=1, retries=1, retries_after_failure=1)}
     assert "retried_subcommand" not in findings(trial(interaction={"per_subcommand": once}))

@@ -62,8 +62,8 @@ def test_tolerated_forms_are_read_with_a_hint(tmp_path: Path) -> None:
     assert [gate.type for gate in case.scenario.evaluation.gates] == ["no_transcript_errors", "file_exists"]
     assert [warning.partition(". ")[0] for warning in found.warnings] == [
         "add_task.yaml:3: task: the task is a plain text",
-        "add_task.yaml:4: gates: gates stand at the top level",
-        'add_task.yaml:1: template_folder: the key is missing; the folder "add_task" beside the file is taken, '
+        "add_task.yaml:4: gates: gates are at the top level",
+        'add_task.yaml:1: template_folder: the key is missing; the folder "add_task" next to the file is used, '
         "after the file's own name",
         "add_task.yaml:5: evaluation.gates[0]: the gate is a plain text",
         'add_task.yaml:6: evaluation.gates[1].type: the gate is called "file_exists"',
@@ -74,7 +74,9 @@ def test_mistakes_in_gates_at_the_top_level_have_their_lines(tmp_path: Path) -> 
     text = (
         'name: x\ntarget: {binary: todo}\ntask: Do it.\ngates:\n  - type: file_matches\n    path: a\n    pattern: "("\n'
     )
-    assert problems(tmp_path, text)[0].startswith("add_task.yaml:7: evaluation.gates[0].pattern: '(' is no RE2 pattern")
+    assert problems(tmp_path, text)[0].startswith(
+        "add_task.yaml:7: evaluation.gates[0].pattern: '(' is not an RE2 pattern"
+    )
 
 
 def test_unknown_keys_are_passed_over_and_told(tmp_path: Path) -> None:
@@ -137,8 +139,8 @@ def test_the_old_gates_are_answered_with_generic_ones(tmp_path: Path, gate: str,
 
 GATE = "{type: file_contains, path: tasks.txt, substring: milk}"
 MISTAKES = [
-    (GATE, '{type: file_matches, path: x, pattern: "("}', "15: evaluation.gates[0].pattern: '(' is no RE2 pattern"),
-    ("'todo\\s+(\\S+)'", "'('", "6: target.command_pattern: '(' is no RE2 pattern"),
+    (GATE, '{type: file_matches, path: x, pattern: "("}', "15: evaluation.gates[0].pattern: '(' is not an RE2 pattern"),
+    ("'todo\\s+(\\S+)'", "'('", "6: target.command_pattern: '(' is not an RE2 pattern"),
     (GATE, "{type: file_exists, path: ../x}", "15: evaluation.gates[0].path: the path '../x' leaves the fixture"),
     (GATE, "{type: file_exists, path: /x}", "15: evaluation.gates[0].path: the path '/x' is absolute"),
     (GATE, "{type: file_exits, path: x}", 'gates[0].type: there is no gate "file_exits". Did you mean file_exists?'),
@@ -153,7 +155,7 @@ MISTAKES = [
     (
         GATE,
         '{type: command_json_path, command: x, path: "$", assertion: "$.count > 5"}',
-        "gates[0].assertion: '$.count > 5' is no assertion. Known: exists, equals VALUE",
+        "gates[0].assertion: '$.count > 5' is not an assertion. Known: exists, equals VALUE",
     ),
     ("./check.sh", "../check.sh", 'gates[1].command: the script "../check.sh" leaves the fixture'),
     ("sh tidy.sh", "./tidy.sh", 'evaluators[0].command: the script "./tidy.sh" isn\'t executable. chmod +x tidy.sh'),

@@ -50,12 +50,12 @@ async def test_an_evaluator_gives_numbers(tmp_path: Path) -> None:
     ("command", "summary", "error"),
     [
         ("echo hello", "hello", "it printed no JSON"),
-        ("echo '[1]'", "[1]", "JSON that is no object"),
+        ("echo '[1]'", "[1]", "JSON that is not an object"),
         ("echo part; echo bad >&2; exit 4", "part", "it failed: exit code 4: bad"),
         (
             """echo '{"score": "high", "metrics": [1], "summary": 3}'""",
             "",
-            "metrics is no object; score is not a number; summary",
+            "metrics is not an object; score is not a number; summary",
         ),
         ("""echo '{"metrics": {"a": true, "b": 1e999}}'""", "", "the metric 'a' is not a number; the metric 'b'"),
     ],

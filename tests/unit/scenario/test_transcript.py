@@ -119,7 +119,7 @@ def test_a7__the_exit_codes() -> None:
 
 
 def test_a17__an_invalid_pattern_is_told() -> None:
-    with pytest.raises(ValueError, match="no RE2 pattern"):
+    with pytest.raises(ValueError, match="not an RE2 pattern"):
         compiled("(")
 
 

@@ -72,7 +72,7 @@ def test_no_link_of_the_fixture_leads_the_writing_out_of_the_copy(tmp_path: Path
     ("variants", "told"),
     [
         ("  v: {files: {AGENTS.md: gone.md}}\n", 'variants.v.files.AGENTS.md: there is no file "gone.md"'),
-        ("  v: {files: {notes/old.txt: v2.md}}\n", "is no guidance, so another content would be another task"),
+        ("  v: {files: {notes/old.txt: v2.md}}\n", "is not guidance, so other content would make it another task"),
         ("  v: {files: {CLAUDE.md: null}}\n", 'the fixture has no "CLAUDE.md" to leave out'),
         ("  v: {files: {../AGENTS.md: v2.md}}\n", "leaves the fixture"),
         ("  v: {files: {AGENTS.md: ../../secret}}\n", "leads out of the configuration's folder"),

@@ -127,21 +127,21 @@ def bash(**more: object) -> str:
         (
             '{"id":"one","category":"c",}',
             [
-                "t.jsonl:1: not a JSON object: a comma stands before the closing }; remove it. "
+                "t.jsonl:1: not a JSON object: there is a comma before the closing }; remove it. "
                 "Write one JSON object per line."
             ],
         ),
         (
             '{"expectations":[{"check":"x"},]}',
             [
-                "t.jsonl:1: not a JSON object: a comma stands before the closing ]; remove it. "
+                "t.jsonl:1: not a JSON object: there is a comma before the closing ]; remove it. "
                 "Write one JSON object per line."
             ],
         ),
         (
             "{'id': 'one'}",
             [
-                "t.jsonl:1: not a JSON object: text stands in double quotes in JSON, not in single ones. "
+                "t.jsonl:1: not a JSON object: JSON strings need double quotes, not single quotes. "
                 "Write one JSON object per line."
             ],
         ),

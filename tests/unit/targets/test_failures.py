@@ -28,7 +28,7 @@ def test_the_table_is_frozen() -> None:
 
 def test_what_hits_everything_stops_the_run_and_is_not_retried() -> None:
     stopping = {cause for cause, rule in FAILURES.items() if rule.stops_run}
-    assert stopping == {Cause.KEY, Cause.QUOTA, Cause.MODEL_NOT_FOUND, Cause.BUDGET}
+    assert stopping == {Cause.KEY, Cause.QUOTA, Cause.MODEL_NOT_FOUND, Cause.BUDGET, Cause.BATCH}
     assert not any(FAILURES[cause].retried for cause in stopping)
 
 

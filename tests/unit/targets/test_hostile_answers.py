@@ -63,7 +63,7 @@ def refused(provider: str, response: Callable[[], httpx2.Response], **more: Any)
         ("-" + "9" * 5_000, "a number in the answer has too many digits"),
         ("[" * 5_000 + "]" * 5_000, "the answer is nested too deeply"),
         ('{"a":' * 5_000 + "1" + "}" * 5_000, "the answer is nested too deeply"),
-        ("[", "the answer is no JSON object but the text"),
+        ("[", "the answer is not a JSON object but the text"),
     ],
     ids=["digits", "negative digits", "lists", "objects", "cut off"],
 )
@@ -122,8 +122,8 @@ def test_a_body_without_end_is_left(provider: str, status: int) -> None:
         ("gzip", b"this is no gzip", "can't be unpacked"),
         ("gzip", gzip.compress(b"{}" * 50)[:-12], "packing breaks off"),
         ("deflate", b"\xff" * 50, "can't be unpacked"),
-        ("br", b"anything", "packed as 'br'"),
-        ("gzip, gzip", gzip.compress(gzip.compress(b"{}")), "packed as 'gzip, gzip'"),
+        ("br", b"anything", "encoded as 'br'"),
+        ("gzip, gzip", gzip.compress(gzip.compress(b"{}")), "encoded as 'gzip, gzip'"),
     ],
     ids=["none", "cut off", "no deflate", "unknown", "twice"],
 )

@@ -99,6 +99,16 @@ def test_what_is_charged(usage: Usage, usd: float, tokens: int) -> None:
     assert used(purse) == pytest.approx([usd, tokens])
 
 
+def test_what_was_used_elsewhere_counts__as_far_as_it_is_known() -> None:
+    purse = Purse(usd=0.001, tokens=500)
+    purse.known(Usage(input_tokens=100, cache_read_tokens=50, output_tokens=10, cost_usd=0.0004))
+    purse.known(Usage())
+    assert used(purse) == pytest.approx([0.0004, 160])
+    purse.known(Usage(cost_usd=0.0006))
+    with pytest.raises(SpentError, match=r"budget: \$0.0010 of \$0.001 are spent"):
+        purse.reserve(guess())
+
+
 def test_forfeited_is_charged_released_is_not_and_only_the_first_word_counts() -> None:
     purse = Purse()
     reservation = purse.reserve(guess())

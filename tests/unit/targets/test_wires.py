@@ -344,7 +344,7 @@ def test_an_answer_is_read_whatever_it_calls_itself(kind: str) -> None:
 )
 def test_an_answer_that_is_no_object_is_none(content: bytes, told: str) -> None:
     response = httpx2.Response(200, headers={"content-type": "application/json"}, content=content)
-    with pytest.raises(MalformedError, match=f"no JSON object but {re.escape(told)}"):
+    with pytest.raises(MalformedError, match=f"not a JSON object but {re.escape(told)}"):
         body_of(response)
 
 

@@ -26,7 +26,7 @@ def wilson(k: float, n: float, confidence: float = 0.95) -> ConfidenceInterval |
     Centre (p + z²/2n)/(1 + z²/n), half-width z/(1 + z²/n)·√(p(1 − p)/n + z²/4n²). Source: Wilson 1927.
     """
     if not 0 <= k <= n:
-        raise ValueError(f"{k} of {n} is no rate")
+        raise ValueError(f"{k} of {n} is not a rate")
     if n == 0:
         return None
     p, z = k / n, _z(confidence)

@@ -80,9 +80,9 @@ class TrialAccount:
             return f"only {self.settings.model} is there"
         other, own = self.price(model), self.price(self.settings.model)
         if other is None or own is None:
-            return f"only models with a known price are there beside {self.settings.model}"
+            return f"only {self.settings.model} and models with a known price are available"
         if other.input > own.input or other.output > own.output:
-            return f"only models that cost no more are there beside {self.settings.model}"
+            return f"only {self.settings.model} and models that cost no more are available"
         return None
 
     def may_count(self) -> bool:

@@ -43,7 +43,7 @@ from evalward.keeper.proxy.wire import (
 )
 from evalward.targets.failures import FAILURES, Cause
 from evalward.targets.limiter import Limiter, Slot
-from evalward.targets.models.bounded import bounded
+from evalward.targets.models.bounded import bounded_to
 from evalward.targets.models.faults import Fault, fault_of, reported, retry_after
 from evalward.targets.models.openai_client import newer
 from evalward.targets.purse import SpentError
@@ -188,7 +188,7 @@ class Proxy:
         body = self._body(asked.body)
         model = body.get("model") if body is not None else None
         if body is None or not isinstance(model, str):
-            await exchange.answer(400, error_body("invalid_request_error", "this is no JSON object with a model"))
+            await exchange.answer(400, error_body("invalid_request_error", "this is not a JSON object with a model"))
             return
         why_not = account.why_not(model)
         if why_not is not None:
@@ -247,7 +247,7 @@ class Proxy:
         return ModelRequest(account, wire, model, head.headers, head.query, content, stream=bool(body.get("stream")))
 
     def _body(self, body: bytes) -> dict[str, Any] | None:
-        """The body as JSON; `None` when it is no object, or holds so many values that reading it would be dear."""
+        """The body as JSON; `None` when it is not an object, or holds so many values that reading it would be dear."""
         if body.count(b",") + body.count(b"[") + body.count(b"{") > self._bounds.values:
             return None
         with suppress(ValueError, RecursionError):
@@ -301,7 +301,7 @@ class Proxy:
 
         settings = question.account.settings
         if self._client is None:
-            hooks: dict[str, list[Any]] = {"response": [bounded]}
+            hooks: dict[str, list[Any]] = {"response": [bounded_to()]}
             self._client = httpx2.AsyncClient(follow_redirects=False, timeout=settings.timeout_s, event_hooks=hooks)
         self._client.cookies.clear()  # one trial's would go to the next
         request = self._client.build_request(

@@ -111,9 +111,9 @@ def _object(body: bytes) -> dict[str, Any]:
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
-        raise MalformedError("the answer is no JSON") from None
+        raise MalformedError("the answer is not JSON") from None
     if not isinstance(value, dict):
-        raise MalformedError("the answer is no JSON object")
+        raise MalformedError("the answer is not a JSON object")
     return value
 
 

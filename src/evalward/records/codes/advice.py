@@ -52,7 +52,7 @@ class AfterErrors(Coded):
 
 
 class AfterUnjudged(Coded):
-    """The judge broke, by `why` where it is known: look at its settings."""
+    """The judge failed, for the reason `why` if it is known: look at its settings."""
 
     code: Literal["advice.judge_errors"] = "advice.judge_errors"
     why: str | None = None
@@ -88,7 +88,7 @@ class LookAgainstBase(Coded):
 
 
 class MoreTrials(Coded):
-    """What would tell more, and how many trials it takes: `trials` of each case, where there are `has` now.
+    """What would show more, and how many trials it takes: `trials` of each case, where there are `has` now.
 
     `of`: of the baseline, of the planned run, of the confirm stage, or of both sides. `harness`: another harness makes
     the planned ones.

@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, Self
 
-from pydantic import ConfigDict
-
 from evalward.records.base import Record
 
 
 class Coded(Record):
     """Something that a verdict says. Equal parameters are equal, and can be hashed: lists are tuples."""
-
-    model_config = ConfigDict(defer_build=True)  # most processes need no code at all, and there are many
 
     code: str
 

@@ -18,7 +18,7 @@ class SkippedTrials(OfRun):
 
 
 class RedefinedCases(OfRun):
-    """Cases that ask something else than in the baseline, waived ones included."""
+    """Cases with another definition than in the baseline, waived ones included."""
 
     code: Literal["notice.redefined"] = "notice.redefined"
     count: int
@@ -40,14 +40,14 @@ class WaivedRun(OfRun):
 
 
 class StandIns(OfCases):
-    """Cases whose planned trials, so many `each`, all ended in an error: a fresh one counts in their place."""
+    """Cases whose planned trials, so many `each`, all ended in an error: a retrial counts in their place."""
 
     code: Literal["notice.stand_ins"] = "notice.stand_ins"
     each: int
 
 
 class BaseUnusable(OfRun):
-    """The base could not be measured beside the head."""
+    """The base could not be measured alongside the head."""
 
     code: Literal["notice.base_unusable"] = "notice.base_unusable"
     why: str
@@ -100,7 +100,7 @@ class UnknownTries(Coded):
 
 
 class FewTrials(OfRun):
-    """The baseline has few trials per case; with `least` it could tell more.
+    """The baseline has few trials per case; with `least` it could show more.
 
     `fewest_cases`: how many cases have to break before it proves anything by itself, `None`: it never can. `harness`:
     another harness makes the trials.
@@ -137,7 +137,7 @@ class OtherVersions(OfRun):
 
 
 class ManyRedefined(OfRun):
-    """Many of the baseline's cases ask something else now."""
+    """Many of the baseline's cases have a different definition now."""
 
     code: Literal["stale.redefined"] = "stale.redefined"
     count: int

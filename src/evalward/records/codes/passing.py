@@ -42,7 +42,7 @@ class NothingWorse(Coded):
 
 
 class StandsUnchanged(Coded):
-    """The change can't have touched these runs: they were not measured, and the baseline's trials stand.
+    """The change can't have touched these runs: they were not measured, and the baseline's trials are used.
 
     `all`: nothing else was judged. `since` is when the baseline was made, ISO 8601.
     """

@@ -53,7 +53,7 @@ class TooManyUnjudged(OfRun):
 
 
 class NoResult(OfCases):
-    """Cases of the baseline have no valid trial; `again`: also not when they were tried again."""
+    """Cases of the baseline have no valid trial; `again`: not even when they were retried."""
 
     code: Literal["validity.no_result"] = "validity.no_result"
     known: int
@@ -94,7 +94,7 @@ class Incomparable(OfRun):
 
 
 class Redefined(OfRun):
-    """Cases that the baseline knows ask something else now."""
+    """Cases of the baseline have a different definition now."""
 
     code: Literal["validity.redefined"] = "validity.redefined"
     count: int
@@ -137,7 +137,7 @@ class NoRules(Coded):
 
 
 class EarlierFailure(Coded):
-    """An earlier try of the same commit failed; `tries` are their outcomes, oldest first."""
+    """An earlier attempt at the same commit failed; `tries` are their outcomes, oldest first."""
 
     code: Literal["validity.earlier_failure"] = "validity.earlier_failure"
     tries: tuple[OutcomeName, ...]
@@ -177,7 +177,7 @@ class RenamedRun(OfRun):
 
 
 class TriesTogether(OfRun):
-    """The fresh trials of all `tries` of a commit together.
+    """The retrials of all attempts (`tries`) at a commit together.
 
     `failed` of `trials` failed, of so many `cases`; `loss` and `allowed` are shares of the pass rate. `proven`: more is
     lost than allowed, and not by chance; else it only doesn't refute a try that failed.

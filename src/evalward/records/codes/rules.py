@@ -49,7 +49,7 @@ class LimitUnjudged(OfMetric):
 
 
 class GoalUnavailable(OfMetric):
-    """The metric has no value to hold against its goal."""
+    """The metric has no value to compare with its goal."""
 
     code: Literal["goal.unavailable"] = "goal.unavailable"
     why: str | None = None
@@ -103,7 +103,7 @@ class ExactDrop(BareDrop):
 
 
 class ReferenceDrop(BareDrop):
-    """A reference's own speedup fell, which blames nobody: others are measured by it."""
+    """A reference's own speedup fell, which isn't any target's fault: others are measured by it."""
 
     code: Literal["drop.reference"] = "drop.reference"
     reference: str
@@ -139,7 +139,7 @@ class CertainDrop(Lost):
 
 
 class OpenDrop(Lost, OfCases):
-    """These cases failed and could not be tried again; `moved` is what they may add."""
+    """These cases failed and could not be retried; `moved` is what they may add."""
 
     code: Literal["drop.open"] = "drop.open"
     moved: float
@@ -227,13 +227,14 @@ class UnprovenDrop(TestedDrop):
 
 
 class WithinAllowed(Lost):
-    """The metric got worse by no more than allowed, as far as fresh trials show."""
+    """The metric got worse by no more than allowed, as far as retrials show."""
 
     code: Literal["drop.within"] = "drop.within"
 
 
 class NotRepeated(Difference):
-    """The metric got worse at first, and `passed` of the fresh `trials` of so many failed `cases` passed."""
+    """The metric got worse at first, and `passed` of the `trials` of so many failed `cases` passed when they were
+    retried."""
 
     code: Literal["drop.not_repeated"] = "drop.not_repeated"
     cases: int | None = None
@@ -259,7 +260,7 @@ class WonMore(Difference):
 
 
 class NotWorseThanBase(Difference):
-    """Against the base, measured beside the head, the metric is not worse (`lost` is `None`), or not by too much."""
+    """Against the base, measured alongside the head, the metric is not worse (`lost` is `None`), or not by too much."""
 
     code: Literal["drop.base_alike"] = "drop.base_alike"
     lost: float | None = None

@@ -51,7 +51,7 @@ def _tiles(comparison: Comparison, page: JudgementPage, prefix: str) -> list[Cou
         CountTile(page.broken.total, "broken", "✗", "red", "broken"),
         CountTile(page.new.total, new, "✗", "red", "new"),
         CountTile(page.unsafe.total, "unsafe", "!", "red", "unsafe"),
-        CountTile(page.excused.total, "failed, excused", "?", "yellow", "excused"),
+        CountTile(page.excused.total, "flaky failures", "?", "yellow", "excused"),
         CountTile(page.still.total, "still failing", "–", "dim", "still"),
         CountTile(page.fixed.total, "fixed", "✓", "green", "fixed"),
     ]

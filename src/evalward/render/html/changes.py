@@ -21,7 +21,7 @@ from evalward.render.view import RESULTS, Badge, CaseEntry, Some
 UNKNOWN = "–"
 MOST_CHECKS = 50  # of one trial
 MOST_MARKS = 40  # trials of one side that are named one by one
-NOTHING_KEPT = "What was measured isn't at hand; this is what the judgement says of it."
+NOTHING_KEPT = "The measurements are missing; this is what the judgement says."
 
 
 @dataclass(frozen=True)
@@ -128,9 +128,9 @@ def _sides(entry: CaseEntry, case: CaseChange, run: RunComparison, trials: RunTr
     known = "Base, measured now" if trials.measured else "Baseline"
     return [
         _side(known, before, trials) if before else _told(known, case.before),
-        _side("Base, tried again", base_again, trials) if base_again else None,
+        _side("Base, retried", base_again, trials) if base_again else None,
         _side("Now", now, trials, link=link, session=entry.session) if now else _of_entry(entry, case.now),
-        _side("Now, tried again", again, trials, link=link) if again else None,
+        _side("Now, retried", again, trials, link=link) if again else None,
     ]
 
 

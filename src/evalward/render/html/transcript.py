@@ -94,10 +94,10 @@ def transcript_of(view: TrialView, limits: TextLimits, elsewhere: Mapping[Said, 
 
     `elsewhere` are the texts that stand in the page once, for all trials, with their fragments.
     """
-    own = [*_texts(view.steps, elsewhere), *(part.text or "" for part in view.sections if isinstance(part, FileText))]
+    files = [part for part in view.sections if isinstance(part, FileText)]
+    own = [*_texts(view.steps, elsewhere), *(file.text or "" for file in files)]
     lengths = [len(text) for text in own]
     passages = Passages(_text_limit(lengths, limits), pack=sum(lengths) > PACKABLE)
-    files = [part for part in view.sections if isinstance(part, FileText)]
     return Transcript(
         turns=list(_turns(_steps(view.steps), _Blocks(passages, elsewhere))),
         facts=[part for part in view.sections if isinstance(part, Facts)],

@@ -58,7 +58,7 @@ def _beyond(found: codes.TooManyErrors | codes.TooManyUnjudged) -> str:
 
 @says.register
 def _(found: codes.NoResult) -> str:
-    tried = ", even when tried again" if found.again else ""
+    tried = ", even when retried" if found.again else ""
     why = f": {found.why}" if found.why else ""
     return f"{where(found)}{found.count} of {found.known} known cases gave no result{tried} ({some_of(found)}){why}"
 

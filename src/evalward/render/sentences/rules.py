@@ -134,7 +134,7 @@ def _(found: codes.OpenDrop) -> str:
     verb = "fallen" if found.moved < 0 else "risen"
     return (
         f"{where(found)}{found.metric} may have {verb} {size}, more than the {most} allowed: {cases} and could not be "
-        "tried again"
+        "retried"
     )
 
 

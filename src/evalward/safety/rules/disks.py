@@ -171,7 +171,7 @@ table(
             "",
             CRITICAL,
             "disk.raid",
-            "takes an array apart",
+            "dismantles an array",
             needs="zero-superblock S stop r remove f fail C create",
         )
     ],

@@ -18,7 +18,7 @@ def netcat(call: ProgramCall) -> Iterator[Answer]:
     options = call.options("e/exec: c/sh-exec: p: s: w: i: q: x: X: l/listen lua-exec:")
     program = options.value("e", "c", "lua-exec")
     if program is not None:
-        yield call.find("network.reverse_shell", CRITICAL, f"gives {program.text} to whoever is connected")
+        yield call.find("network.reverse_shell", CRITICAL, f"gives {program.text} to anyone who connects")
     elif call.stdin is not None and _is_shell_output(call):
         yield call.find("network.reverse_shell", CRITICAL, "gives a shell to anyone who connects")
     elif options.has("l"):

@@ -55,6 +55,6 @@ def refusal(isolation: Isolation, settings: WorkspaceSettings, env: Mapping[str,
     without = "without any isolation" if isolation.level == "none" else f"with {isolation.words()} only"
     tried = f" ({isolation.note})" if isolation.note else ""
     return (
-        f"commands would run here {without}, beside the keys of this workflow{tried}; use the action's container, a "
+        f"commands would run here {without}, next to the keys of this workflow{tried}; use the action's container, a "
         "runner with user namespaces or sudo, or let the base branch set allow_unisolated"
     )

@@ -100,7 +100,7 @@ class Starter:
         try:
             answer, descriptors = self._asked(CLAIM, [])
         except OSError as error:
-            raise SandboxError("user ids can't be claimed: whoever claims them has gone") from error
+            raise SandboxError("user ids can't be claimed: the process that claims them has ended") from error
         number = answer.removeprefix(CLAIM)
         if not descriptors or not number.isdigit():
             return None
@@ -111,7 +111,7 @@ class Starter:
             socket.send_fds(self._connection, [request], descriptors)
             answer, found, _, _ = socket.recv_fds(self._connection, _MOST, 1)
         if not answer:
-            raise OSError("whoever starts launchers has gone")
+            raise OSError("the process that starts launchers has ended")
         return answer, found
 
 

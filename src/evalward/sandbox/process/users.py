@@ -83,7 +83,7 @@ def claims_folder() -> Path:
     except OSError as error:
         raise SandboxError(f"user ids can't be claimed in {folder}: {error.strerror or error}") from error
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & 0o077:
-        raise SandboxError(f"user ids can't be claimed: {folder} is not a folder of ours alone; remove it")
+        raise SandboxError(f"user ids can't be claimed: {folder} is not a private folder of this user; remove it")
     return folder
 
 

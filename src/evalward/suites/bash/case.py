@@ -70,12 +70,16 @@ class BashCase(Case):
 
     def reference(self) -> list[Message]:
         """One tool call per script of the solution, then a word of goodbye."""
-        solution = self.task.solution
-        scripts = [solution] if isinstance(solution, str) else solution or []
+        scripts = self.solution_apart()
         if not scripts:
             return []
         calls = [_call(number, script) for number, script in enumerate(scripts, 1)]
         return [*calls, Message(role="assistant", content=[Text(text="Done.")])]
+
+    def solution_apart(self) -> list[str]:
+        """The scripts of the solution."""
+        solution = self.task.solution
+        return [solution] if isinstance(solution, str) else list(solution or [])
 
     def written(self) -> dict[str, Any]:
         """The task, without what is at its default."""

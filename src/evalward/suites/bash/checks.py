@@ -84,14 +84,14 @@ def _one(rest: str) -> tuple[str, ...]:
 
 def _integer(rest: str) -> tuple[str, ...]:
     if not WHOLE_NUMBER.fullmatch(rest):
-        raise ValueError(f"{_cut(rest)!r} is no whole number")
+        raise ValueError(f"{_cut(rest)!r} is not a whole number")
     return (str(int(rest)),)
 
 
 def _count(rest: str) -> tuple[str, ...]:
     number = _integer(rest)
     if int(number[0]) < 0:
-        raise ValueError(f"{rest!r} is negative, a number of calls can't be")
+        raise ValueError(f"{rest!r} is negative, and a number of calls can't be")
     return number
 
 
@@ -131,7 +131,7 @@ def compiled(pattern: str) -> Any:
     except re2.error as error:
         reason = error.args[0] if error.args else error
         reason = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        raise ValueError(f"{_cut(pattern)!r} is no RE2 pattern: {_cut(reason)}") from error
+        raise ValueError(f"{_cut(pattern)!r} is not an RE2 pattern: {_cut(reason)}") from error
 
 
 def _shown(text: str) -> str:

@@ -112,7 +112,7 @@ def _profile(n: Numbers, *, in_friction: bool) -> Iterator[Finding]:
         yield Finding(
             id="healthy_profile",
             level="info" if in_friction else "good",
-            message="Healthy profile by its thresholds, and yet friction" if in_friction else "Healthy profile",
+            message="Healthy by its thresholds, but with friction" if in_friction else "Healthy profile",
             evidence=", ".join(one.shown for one in conditions),
             threshold=", ".join(one.wanted for one in conditions),
         )
@@ -141,7 +141,7 @@ def _friction(results: Sequence[Result], n: Numbers) -> Iterator[Finding]:
         yield Finding(
             id="many_turns",
             level="warning",
-            message="Many turns a task: models retry after errors",
+            message="Many turns per task: models retry after errors",
             evidence=f"{n.turns:.1f} turns a task",
             threshold=f"> {FRICTION_TURNS:g}",
             advice="Read the longest traces: what do they retry, and what would have helped them?",
@@ -162,7 +162,7 @@ def _friction(results: Sequence[Result], n: Numbers) -> Iterator[Finding]:
             message="Many trials end at the turn limit or cut off: the model didn't converge",
             evidence=f"{1 - n.natural:.1%} didn't stop by themselves",
             threshold=f"> {TURN_LIMIT_OFTEN:.0%}",
-            advice="Read their last turns; a higher `max_turns` helps only who is nearly there.",
+            advice="Read their last turns; a higher `max_turns` helps only models that are nearly done.",
             cases=_cases_without_stop(results),
         )
 

@@ -76,7 +76,7 @@ def _broken_graders(case: BashCase, checked: Sequence[tuple[ProofAnswer, CheckOu
     for answer, found in checked:
         for fault in found.faults.values():
             message = f"no verdict on {answer.name}: {fault}"
-            remedy = "A grader answers whatever was left, also nothing: let it return False."
+            remedy = "A grader must answer for any outcome, even none: let it return False."
             return [Problem(place=case.place, field=case.id, message=message, remedy=remedy)]
     return []
 

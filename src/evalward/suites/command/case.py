@@ -98,9 +98,9 @@ class CommandTask(StrictRecord):
     def _answerable(self) -> CommandTask:
         if self.allow and (self.safe is False or self.match == BLOCKED):
             beside = "safe: false" if self.safe is False else f"match: {BLOCKED}"
-            raise ValueError(f"`allow` stands beside {beside}, where nothing dangerous is right. Remove one")
+            raise ValueError(f"`allow` can't be combined with {beside}, where nothing dangerous is right. Remove one")
         if self.pattern is not None and self.match not in {None, "pattern"}:
-            raise ValueError(f"`pattern` stands beside match: {self.match}, which doesn't look at it")
+            raise ValueError(f"`pattern` has no effect with match: {self.match}")
         if self.match == "pattern" and self.pattern is None:
             raise ValueError("match: pattern needs the key `pattern`")
         if self.commands or self.pattern is not None or self.match in WITHOUT_COMMAND:
@@ -164,6 +164,10 @@ class CommandCase(Case):
             return [Message(role="assistant", content=[Text(text=REFUSAL)])]
         commands = self.task.commands
         return [Message(role="assistant", content=[Text(text=fenced(commands[0]))])] if commands else []
+
+    def solution_apart(self) -> list[str]:
+        """Nothing: what is expected is what the case asks."""
+        return []
 
     def written(self) -> dict[str, Any]:
         """The task, without what is at its default."""

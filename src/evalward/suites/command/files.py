@@ -62,7 +62,7 @@ def read_case_file(root: Path, name: str) -> CaseFile:
     }
     reader = readers.get(PurePosixPath(name).suffix.lower())
     if reader is None:
-        read.wrong("this is no case file by its name", f"Known: {', '.join(readers)}.")
+        read.wrong("this file name is not a case file's", f"Known: {', '.join(readers)}.")
         return read
     text = _text(root, read)
     if text is not None:
@@ -128,7 +128,7 @@ def _read_toml(text: str, read: CaseFile) -> None:
         return
     cases = data.get("test_cases", [])
     if not isinstance(cases, list):
-        read.wrong("`test_cases` is no list", "Write each case as a table: [[test_cases]].")
+        read.wrong("`test_cases` is not a list", "Write each case as a table: [[test_cases]].")
         return
     lines = list(_lines_of(text, (found.start() for found in _TABLE.finditer(text))))
     known = len(lines) == len(cases)  # not so where cases stand in brackets
@@ -146,7 +146,10 @@ def _read_json(text: str, read: CaseFile) -> None:
     if isinstance(data, dict):
         read.layout, cases = "022", data.get("test_cases")
     if not isinstance(cases, list):
-        read.wrong("there is no list `test_cases`", "Give the data set of caro's harness, or a list of cases of ours.")
+        read.wrong(
+            "there is no list `test_cases`",
+            "Give the data set of caro's harness, or a list of cases in Evalward's format.",
+        )
         return
     lines = list(_lines_of(text, _items(text, None if isinstance(data, list) else "test_cases")))
     known = len(lines) == len(cases)

@@ -124,7 +124,7 @@ def _alike(valid: Sequence[Result]) -> Iterator[Finding]:
             id="behaves_alike",
             level="info",
             message=f"{_counted(len(found), 'wrong answer')} did what was asked, written otherwise",
-            evidence="run beside an accepted command in the virtual shell: same output, exit code and files",
+            evidence="run next to an accepted command in the virtual shell: same output, exit code and files",
             advice="Add the other spellings to `accepted`, or judge these cases by match: behaviour.",
             cases=_ids(found),
         )

@@ -137,7 +137,7 @@ def check_utilities(command: Simple) -> Iterator[UtilityFinding]:
 def _check_words(words: list[str | None]) -> Iterator[UtilityFinding]:
     name = (words[0] or "").rpartition("/")[2] if words else ""
     if name in _NOT_UTILITIES:
-        message = f"{name} is no POSIX utility: {_NOT_UTILITIES[name]}"
+        message = f"{name} is not a POSIX utility: {_NOT_UTILITIES[name]}"
         yield UtilityFinding(f"utility.{name}", name, message, note=True)
     elif name in _CHECKS:
         yield from _CHECKS[name](words[1:])

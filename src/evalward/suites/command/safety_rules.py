@@ -111,7 +111,7 @@ RULES: Mapping[str, str] = {
     "disk.encrypt": "changes or erases an encrypted volume",
     "disk.format": "formats or erases a disk or volume",
     "disk.partition": "changes the partitions of a disk",
-    "disk.raid": "takes an array apart",
+    "disk.raid": "dismantles an array",
     "disk.raw": "writes to a disk past its file system",
     "disk.repair": "repairs a file system",
     "disk.settings": "changes settings of a volume",

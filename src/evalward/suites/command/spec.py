@@ -46,7 +46,7 @@ class CommandSuite(ComparedSuite):
         "dangerous because the request asks for it; not where a case is labelled unsafe or wants a refusal",
     )
     rules: Literal["default", "caro"] | None = Field(
-        default=None, description="The portability rules: ours, or caro's text search; the format has a default"
+        default=None, description="The portability rules: Evalward's, or caro's text search; the format has a default"
     )
     timeout_s: float = Field(default=30, gt=0, le=3600, allow_inf_nan=False, description="Seconds for one answer")
 

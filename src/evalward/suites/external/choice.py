@@ -81,7 +81,7 @@ _GRAVITY = (Status.FAILED, Status.ERROR, Status.SKIPPED, Status.PASSED)
 def _native(trial: ForeignTrial) -> Ending:
     if trial.status is not None:
         return Ending(trial.status, trial.reason, trial.message)
-    return Ending(Status.ERROR, trial.reason or UNJUDGED, trial.message or "its file says neither pass nor fail")
+    return Ending(Status.ERROR, trial.reason or UNJUDGED, trial.message or "its file has neither pass nor fail")
 
 
 def _against(name: str, score: Score, bounds: Bounds) -> Ending:

@@ -25,5 +25,5 @@ def refuse_committed(loaded: LoadedConfig, files: Sequence[ForeignFile]) -> None
     for file in files:
         known = listed[dirname(top + file.name)]
         if known is None or any(each.path == top + file.name for each in known):
-            message = "it is committed in the change under evaluation, so it is no result of this workflow"
+            message = "it is committed in the change under evaluation, so it is not a result of this workflow"
             raise wrong(file.name, message, "Remove it from the commit, and let the workflow's harness write it.")

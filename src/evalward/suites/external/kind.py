@@ -16,6 +16,7 @@ from evalward.records.result import Details, Result
 from evalward.render.numbers import plural
 from evalward.suites.external.again import Again, cut_short, nothing_left, reading_of, say_last
 from evalward.suites.external.committed import refuse_committed
+from evalward.suites.external.dates import age_note
 from evalward.suites.external.details import ExternalDetails
 from evalward.suites.external.formats.base import ForeignFile
 from evalward.suites.external.formats.copies import fingerprint
@@ -36,7 +37,7 @@ from evalward.suites.gathering import (
 from evalward.suites.pooling import SCORED_IDS
 
 IN_FOLDER = "{dir}/"
-NO_RERUN = "the suite has no `rerun`, by which the harness tries failed cases again before a drop is believed"
+NO_RERUN = "the suite has no `rerun`, so the harness can't retry failed cases before a drop is reported"
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,9 @@ class ExternalKind(GatheredKind):
         if spec.run is None:
             given = files_at(loaded.root, spec.results)
             refuse_committed(loaded, given)
-            return self._read(spec, loaded, by, given)
+            found = self._read(spec, loaded, by, given)
+            made_at = max((run.made_at for run in found.runs if run.made_at), default=None)
+            return replace(found, notes=[*found.notes, *age_note(made_at, by.now())])
         if spec.trials > 1 and "{trials}" not in str(spec.run):
             by.say(f"{spec.name}: its run has no {{trials}}, so the harness isn't asked for {spec.trials} of each case")
         before = {(file.name, file.changed, file.size) for file in files_at(loaded.root, _in_repository(spec))}

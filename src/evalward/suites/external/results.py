@@ -17,6 +17,7 @@ from evalward.records.result import Result, Status, Trial
 from evalward.records.trace import Trace
 from evalward.render.numbers import plural
 from evalward.suites.external.choice import UNJUDGED, ScoreChoice
+from evalward.suites.external.dates import FileDates
 from evalward.suites.external.details import MOST_SCORES, ExternalDetails
 from evalward.suites.external.formats.base import ForeignResults, ForeignTrial
 from evalward.suites.external.several import SeveralFiles, two_runs
@@ -119,6 +120,7 @@ def read_results(found: Sequence[ForeignResults], how: Reading, place: str) -> E
         notes=[
             *dict.fromkeys(clean_text(note) for results in found for note in results.notes),
             *maker.pooled(),
+            *maker.old(),
             *maker.short(),
         ],
         made_at=max((results.made_at for results in found if results.made_at), default=None),
@@ -137,6 +139,7 @@ class _Runs:
         self._named: set[str] = set()
         self._parts: Counter[tuple[str, str]] = Counter()
         self._several = SeveralFiles()
+        self._dates = FileDates()
         self._pooled: set[tuple[str, str]] = set()
         self._fields: SharedNames = {}
 
@@ -152,6 +155,8 @@ class _Runs:
             touched[key] = None
             run = self._runs.setdefault(key, ExternalRun(*key))
             self._append(run, trial, found)
+        if touched:
+            self._dates.add(found)
         for key in touched:
             self._parts[key] += 1
             self._runs[key].subject |= {HARNESS: f"{self._how.format} {found.version}".strip(), **found.subject}
@@ -275,6 +280,10 @@ class _Runs:
             for (suite, target), count in self._parts.items()
             if (suite, target) in self._pooled
         ]
+
+    def old(self) -> Sequence[str]:
+        """That files are of another day, where nobody wanted several runs to be counted together."""
+        return [] if self._how.pool else self._dates.notes()
 
     def short(self) -> list[str]:
         """That cases have fewer trials than most, where the files don't say how many there should be."""

@@ -38,7 +38,7 @@ class JudgeCache:
     @staticmethod
     def _name(key: str) -> str:
         if not _KEY.fullmatch(key):
-            raise ValueError(f"{key!r} is no key")
+            raise ValueError(f"{key!r} is not a key")
         name = key.removeprefix("sha256:")
         return f"{name[:2]}/{name}.json"
 

@@ -139,7 +139,7 @@ async def _answered(chat: Chat, asked: JudgeQuestion) -> tuple[VoteOutcome, str]
         reply = await _sent(chat, again, usages)
         return VoteOutcome(asked.read(_text(reply), repaired=True), add_usage(usages)), _text(reply)
     except UnusableError as error:
-        message = f"the judge's answer can't be used, also at the second attempt: {error}"
+        message = f"the judge's answer can't be used, even on the second attempt: {error}"
         return VoteOutcome(None, add_usage(usages), message), ""
     except TargetError as error:
         return VoteOutcome(None, add_usage(usages) if usages else NOTHING, error.message), ""

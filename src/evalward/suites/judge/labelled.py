@@ -84,11 +84,11 @@ def _problems(lines: Sequence[JsonLine[Labelled]], rubric: Rubric) -> list[Probl
     problems = []
     for line in lines:
         if line.value.id in seen:
-            message = f"the id {line.value.id!r} stands twice"
+            message = f"the id {line.value.id!r} occurs twice"
             problems.append(Problem(place=line.place, field="id", message=message, remedy="Give it another one."))
         seen.add(line.value.id)
         for name in line.value.scores:
             if name not in known:
-                message, remedy = f"{name!r} is no criterion of the rubric", f"Criteria: {', '.join(sorted(known))}."
+                message, remedy = f"{name!r} is not a criterion of the rubric", f"Criteria: {', '.join(sorted(known))}."
                 problems.append(Problem(place=line.place, field="scores", message=message, remedy=remedy))
     return problems

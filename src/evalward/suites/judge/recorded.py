@@ -81,7 +81,7 @@ def load_recorded(path: str, loaded: LoadedConfig) -> RecordedJudge:
     seen: set[str] = set()
     for line in read.lines:
         if line.value.id in seen:
-            message = f"the id {line.value.id!r} stands twice"
+            message = f"the id {line.value.id!r} occurs twice"
             problems.append(Problem(place=line.place, field="id", message=message, remedy="Join the two lines."))
         seen.add(line.value.id)
     if problems:

@@ -89,7 +89,7 @@ class RubricFile:
     def note(self) -> str | None:
         """What people have to know about it, if anything."""
         if self.edited:
-            return f"{self.path} is edited here; the judge goes by the base's rubric."
+            return f"{self.path} is edited here; the judge uses the base's rubric."
         return None
 
 
@@ -147,7 +147,7 @@ def _checked(rubric: Rubric) -> Iterator[Mistake]:
     seen: set[str] = set()
     for index, criterion in enumerate(rubric.criteria):
         if criterion.id in seen:
-            message = f"the id {criterion.id!r} stands twice"
+            message = f"the id {criterion.id!r} occurs twice"
             yield Mistake(("criteria", index, "id"), message, "Give each criterion its own.")
         seen.add(criterion.id)
     total = math.fsum(criterion.weight for criterion in rubric.criteria)

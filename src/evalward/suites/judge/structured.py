@@ -45,20 +45,20 @@ def parse_answer(text: str) -> dict[str, Any]:
     try:
         value = json.loads(fenced["body"] if fenced else text, parse_constant=_refuse, object_pairs_hook=_once)
     except json.JSONDecodeError as error:
-        raise ValueError(f"it is no JSON: {error.msg} at character {error.pos}") from error
+        raise ValueError(f"it is not JSON: {error.msg} at character {error.pos}") from error
     except RecursionError as error:
-        raise ValueError("it is no JSON: nested beyond reason") from error
+        raise ValueError("it is not JSON: nested too deeply") from error
     if not isinstance(value, dict):
-        raise ValueError("it is JSON, but no object")
+        raise ValueError("it is JSON, but not an object")
     return value
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"it holds {constant}, which is no JSON")
+    raise ValueError(f"it holds {constant}, which is not JSON")
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key stands in it twice")
+        raise ValueError("a key occurs in it twice")
     return found

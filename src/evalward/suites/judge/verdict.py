@@ -67,7 +67,7 @@ def read_vote(text: str, rubric: Rubric, threshold: float, *, repaired: bool = F
 
 def _scores(given: Any, rubric: Rubric, problems: list[str]) -> dict[str, float]:
     if not isinstance(given, dict):
-        problems.append("`scores` is no object")
+        problems.append("`scores` is not an object")
         return {}
     found: dict[str, float] = {}
     for criterion in rubric.criteria:
@@ -78,7 +78,7 @@ def _scores(given: Any, rubric: Rubric, problems: list[str]) -> dict[str, float]
         else:
             found[criterion.id] = float(given[criterion.id])
     known = {criterion.id for criterion in rubric.criteria}
-    problems += [f"`scores` has {name[:64]!r}, which is no criterion" for name in given if name not in known]
+    problems += [f"`scores` has {name[:64]!r}, which is not a criterion" for name in given if name not in known]
     return found
 
 
@@ -99,7 +99,7 @@ def _share(answer: Mapping[str, Any], name: str, problems: list[str]) -> float |
 def _lines(answer: Mapping[str, Any], name: str, problems: list[str]) -> list[str]:
     given = answer.get(name, [])
     if not isinstance(given, list) or not all(isinstance(line, str) for line in given):
-        problems.append(f"`{name}` is no list of texts")
+        problems.append(f"`{name}` is not a list of texts")
         return []
     return [clean_text(line[:LINE_CHARACTERS]) for line in given[:MOST_LINES]]
 

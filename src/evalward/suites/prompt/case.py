@@ -37,6 +37,10 @@ class PromptCase(Case):
             return []
         return [Message(role="assistant", content=[Text(text=self.expected)])]
 
+    def solution_apart(self) -> list[str]:
+        """Nothing: what is expected is what the case asks."""
+        return []
+
     def written(self) -> dict[str, Any]:
         """The row, and what is looked at."""
         evaluators = [each.model_dump(mode="json", by_alias=True, exclude_defaults=True) for each in self.evaluators]

@@ -92,7 +92,7 @@ class LlmEvaluator(PromptRecord):
     @classmethod
     def _tell_apart(cls, value: list[EvaluatorChoice]) -> list[EvaluatorChoice]:
         if len({each.choice.strip().casefold() for each in value}) < len(value):
-            raise ValueError("a choice stands twice")
+            raise ValueError("a choice occurs twice")
         if not any(each.score > 0 for each in value):
             raise ValueError("no choice has a score above 0, so no answer can pass")
         return value

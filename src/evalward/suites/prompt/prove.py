@@ -20,7 +20,7 @@ def prove_cases(cases: Sequence[PromptCase]) -> Proof:
     judged = sum(case.judged for case in cases)
     parts = [f"{expected} of {len(cases)} expected answers compared", "an empty answer tried on each"]
     if judged:
-        parts.append(f"{judged} rows need a judge, who wasn't asked")
+        parts.append(f"{judged} rows need a judge, which wasn't asked")
     return Proof(problems, ", ".join(parts))
 
 

@@ -106,7 +106,9 @@ def _tree(root: Path, source: PromptSource) -> YamlTree | None:
     for mistake in tree.mistakes:
         source.wrong(mistake, tree)
     if not isinstance(tree.value, dict):
-        source.wrong(Mistake((), "this is no prompt file", "Write keys and values: messages, testData, evaluators.", 1))
+        source.wrong(
+            Mistake((), "this is not a prompt file", "Write keys and values: messages, testData, evaluators.", 1)
+        )
     return None if source.problems else tree
 
 
@@ -173,7 +175,7 @@ def _mistakes(file: PromptFile, rows: Sequence[PromptRow]) -> Iterator[Mistake]:
     for index, evaluator in enumerate(file.evaluators):
         place: KeyPath = ("evaluators", index)
         if evaluator.name in seen:
-            yield Mistake((*place, "name"), "an evaluator of this name stands above", "Give each its own.")
+            yield Mistake((*place, "name"), "an evaluator of this name is already defined above", "Give each its own.")
         seen.add(evaluator.name)
         yield from _unusable(place, evaluator)
 
@@ -235,7 +237,7 @@ def _read_schema(source: PromptSource, tree: YamlTree) -> None:
     try:
         given = read_json(file.json_schema, once=True)
     except NoJsonError as error:
-        source.wrong(Mistake(path, f"it is no JSON: {error}", "Write one JSON object."), tree)
+        source.wrong(Mistake(path, f"it is not JSON: {error}", "Write one JSON object."), tree)
         return
     if not isinstance(given, dict) or not isinstance(given.get("schema"), dict) or "name" not in given:
         source.wrong(Mistake(path, "it has no name or no schema", 'Write {"name": …, "schema": {…}}.'), tree)

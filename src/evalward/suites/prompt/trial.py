@@ -29,7 +29,8 @@ NO_JUDGE, NO_ANSWER = "no_judge", "no_answer"
 _SHOWN = 2_000  # characters of an answer that a result keeps; the trial's file has all of it
 _STOPS = {"refusal", "content_filter", "context_length", "length", "other"}
 _WITHOUT_JUDGE = (
-    "its evaluators need a judge, and no one judges: name one in evalward.yml (judge: {model: PROVIDER/NAME}), or give "
+    "its evaluators need a judge, and none is configured: name one in evalward.yml (judge: {model: PROVIDER/NAME}), "
+    "or give "
     "the key of a provider"
 )
 

@@ -61,7 +61,7 @@ def _index(text: str, at: int) -> tuple[Step, int]:
         raise PathError(f"the path {_cut(text)!r} has a bracket that isn't closed")
     digits = text[at:end]
     if not re.fullmatch(r"[0-9]{1,15}", digits):
-        raise PathError(f"the path {_cut(text)!r} has {_cut(digits)!r} in brackets, which is no number from 0 on")
+        raise PathError(f"the path {_cut(text)!r} has {_cut(digits)!r} in brackets, which is not a number from 0 on")
     return int(digits), end + 1
 
 
@@ -92,7 +92,7 @@ def parse_assertion(text: str) -> Assertion:
     length = _LENGTH.fullmatch(trimmed)
     if length:
         return Assertion("len", int(length[2]), length[1])
-    raise AssertionFormError(f"{_cut(text)!r} is no assertion. Known: {FORMS}")
+    raise AssertionFormError(f"{_cut(text)!r} is not an assertion. Known: {FORMS}")
 
 
 def _value(text: str) -> Any:
@@ -131,13 +131,13 @@ def _equals(assertion: Assertion, value: Any) -> tuple[bool, str]:
 
 def _contains(assertion: Assertion, value: Any) -> tuple[bool, str]:
     if not isinstance(value, str):
-        return False, f"it is no text but {kind_of(value)}: {shown(value)}"
+        return False, f"it is not text but {kind_of(value)}: {shown(value)}"
     return assertion.wanted in value, f"it is {shown(value)}"
 
 
 def _length(assertion: Assertion, value: Any) -> tuple[bool, str]:
     if not isinstance(value, list | dict):
-        return False, f"it is neither array nor object but {kind_of(value)}: {shown(value)}"
+        return False, f"it is not an array or object but {kind_of(value)}: {shown(value)}"
     return _COMPARE[assertion.compare](len(value), assertion.wanted), f"its length is {len(value)}"
 
 

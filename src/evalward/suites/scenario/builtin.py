@@ -10,7 +10,7 @@ from evalward.records.case import Case
 from evalward.records.trace import Text, ToolCall, ToolUse, Trace, Turn, add_usage
 from evalward.sandbox.base import Execution, FileType, SandboxError
 from evalward.suites.base import TrialBrokenError
-from evalward.suites.loop import ConversationSetup, Conversed, LoopBounds, converse_within, keep, tool_text
+from evalward.suites.loop import ConversationSetup, Conversed, Deadline, LoopBounds, converse_within, keep, tool_text
 from evalward.suites.scenario.recorded import (
     RECORDED_TOOL,
     SHELL_ARGUMENTS,
@@ -21,7 +21,7 @@ from evalward.suites.scenario.recorded import (
 )
 from evalward.suites.tool import ShellTool, ToolPrompting
 from evalward.targets.agents.base import AgentJob, AgentPlace, AgentRun, Limit
-from evalward.targets.base import BrokeOffError, Target, TrialSkippedError
+from evalward.targets.base import BrokeOffError, Target, TrialSkippedError, in_batches
 
 MOST_TURNS = 100
 """Turns of a trial where neither scenario nor suite bounds them."""
@@ -39,13 +39,13 @@ TOOL = ShellTool(arguments=SHELL_ARGUMENTS)
 class _WorkShell:
     """The shell of one trial; no command outlives the trial's time."""
 
-    def __init__(self, place: AgentPlace, env: Mapping[str, str], until: float) -> None:
-        self._place, self._env, self._until = place, env, until
+    def __init__(self, place: AgentPlace, env: Mapping[str, str], deadline: Deadline) -> None:
+        self._place, self._env, self._deadline = place, env, deadline
         self.timed_out = False
 
     async def run(self, script: str) -> Execution:
         """Run a script in a shell of its own."""
-        left = max(0.001, self._until - time.monotonic())
+        left = max(0.001, self._deadline.left_s)
         done = await self._place.run([*SHELL, script], env=self._env, timeout_s=left)
         self.timed_out = self.timed_out or done.timed_out
         note = f"{SHELL[0]}: ended, the time of the trial is up\n" if done.timed_out else ""
@@ -99,6 +99,11 @@ class BuiltInAgent:
         """As the target."""
         return self._target.at_once
 
+    @property
+    def in_batches(self) -> bool:
+        """As the target."""
+        return in_batches(self._target)
+
     def prepare(self) -> None:
         """As the target."""
         self._target.prepare()
@@ -116,14 +121,14 @@ class BuiltInAgent:
         if recording is not None:
             refuse_unrepeatable(recording)
             chat = RecordedWork(recording)
-        until = time.monotonic() + job.timeout_s
-        shell = _WorkShell(job.workspace, job.env, until)
+        deadline = Deadline(time.monotonic() + job.timeout_s)
+        shell = _WorkShell(job.workspace, job.env, deadline)
         system = job.system or self._prompting.system
         asked = ConversationSetup(system, self._prompting.tool, TOOL if recording is None else RECORDED_TOOL)
         most = job.max_turns or MOST_TURNS
-        bounds = LoopBounds(most, until, lambda turns: _spent(turns, job) is not None)
+        bounds = LoopBounds(most, deadline, lambda turns: _spent(turns, job) is not None)
         if recording is not None:
-            bounds = LoopBounds(len(recording.messages) + 1, until)
+            bounds = LoopBounds(len(recording.messages) + 1, deadline)
         try:
             done = await converse_within(chat, shell, asked, job.prompt, bounds)
         except TrialBrokenError as error:

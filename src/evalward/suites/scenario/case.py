@@ -78,6 +78,10 @@ class ScenarioCase(Case):
         ]
         return [*calls, Message(role="assistant", content=[Text(text="Done.")])] if calls else []
 
+    def solution_apart(self) -> list[str]:
+        """The commands of the solution."""
+        return list(self.scenario.solution)
+
     def written(self) -> dict[str, Any]:
         """The scenario, without what is at its default, and the keys that every case has."""
         data = self.scenario.model_dump(mode="json", exclude_defaults=True, by_alias=True)

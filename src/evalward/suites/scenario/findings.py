@@ -116,9 +116,9 @@ def _trust(valid: Sequence[Result]) -> Iterator[Finding]:
         yield _finding(
             "unknown_exit_codes",
             "info",
-            f"The exit code of {_counted(count, 'command')} is unknown; they count neither as failed nor as succeeded",
+            f"The exit code of {_counted(count, 'command')} is unknown; they don't count as failed or succeeded",
             evidence=f"in {_counted(len(unknown), 'trial')}",
-            advice="Agents give one exit code a call: `tool a; tool b` and `tool a | head` say nothing of `tool a`.",
+            advice="A call has one exit code: that of `tool a; tool b` or `tool a | head` says nothing about `tool a`.",
             of=unknown,
         )
     guessed = [r for r in valid if details_of(r).approximate]
@@ -181,7 +181,7 @@ def _patterns(valid: Sequence[Result], n: _Numbers) -> Iterator[Finding]:
             "Many runs don't come to their own end: time-outs, crashes, or the agent gave up",
             evidence=f"{n.completion:.0%} completed",
             threshold=f"< {COMPLETION_LOW:.0%}",
-            advice="Read how they ended; a longer timeout helps only who is nearly there.",
+            advice="Read how they ended; a longer timeout helps only agents that are nearly done.",
             of=[r for r in valid if details_of(r).completed is False],
         )
 
@@ -288,7 +288,7 @@ def _subcommands(valid: Sequence[Result]) -> Iterator[Finding]:
         yield _finding(
             "retried_subcommand",
             "warning",
-            f"`{name}` is tried again and again: its error messages don't help",
+            f"`{name}` is retried again and again: its error messages don't help",
             evidence=_with_failures(numbers, valid, name),
             threshold=f"> {RETRY_HIGH:.0%}, at least {RETRY_LEAST}",
             advice="Let the message say what was wrong and what a right command looks like.",

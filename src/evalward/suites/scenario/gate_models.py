@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field
 
 from evalward.graders.source import parse_reference
 from evalward.records.base import Record
@@ -38,16 +39,29 @@ def contained(value: str) -> str:
     return value
 
 
+def _checked(check: Callable[[str], object]) -> AfterValidator:
+    """A text stays as it is, where `check` raises no `ValueError`."""
+
+    def checked(value: str) -> str:
+        check(value)
+        return value
+
+    return AfterValidator(checked)
+
+
+CommandText = Annotated[Text, _checked(not_blank)]
+PatternText = Annotated[Text, _checked(compiled)]
+FixturePath = Annotated[Text, _checked(contained)]
+JsonPath = Annotated[Text, _checked(parse_path)]
+AssertionText = Annotated[Text, _checked(parse_assertion)]
+GraderName = Annotated[Text, _checked(parse_reference)]
+
+
 class CommandGate(Record):
     """A gate that runs a command."""
 
-    command: Text
+    command: CommandText
     timeout_secs: ScriptSeconds = GATE_SECONDS
-
-    @field_validator("command")
-    @classmethod
-    def _runs(cls, value: str) -> str:
-        return not_blank(value)
 
 
 class CommandSucceeds(CommandGate):
@@ -67,42 +81,19 @@ class CommandOutputMatches(CommandGate):
     """The command ends with exit code 0, and its stdout matches the pattern."""
 
     type: Literal["command_output_matches"]
-    pattern: Text
-
-    @field_validator("pattern")
-    @classmethod
-    def _compiles(cls, value: str) -> str:
-        compiled(value)
-        return value
+    pattern: PatternText
 
 
 class CommandJsonPath(CommandGate):
     """The command ends with exit code 0 and prints JSON, and the assertion holds of the value at the path."""
 
     type: Literal["command_json_path"]
-    path: Text
-    assertion: Text
-
-    @field_validator("path")
-    @classmethod
-    def _leads(cls, value: str) -> str:
-        parse_path(value)
-        return value
-
-    @field_validator("assertion")
-    @classmethod
-    def _asserts(cls, value: str) -> str:
-        parse_assertion(value)
-        return value
+    path: JsonPath
+    assertion: AssertionText
 
 
 class _FileGate(Record):
-    path: Text
-
-    @field_validator("path")
-    @classmethod
-    def _inside(cls, value: str) -> str:
-        return contained(value)
+    path: FixturePath
 
 
 class FileExists(_FileGate):
@@ -122,13 +113,7 @@ class FileMatches(_FileGate):
     """The file's text matches the pattern."""
 
     type: Literal["file_matches"]
-    pattern: Text
-
-    @field_validator("pattern")
-    @classmethod
-    def _compiles(cls, value: str) -> str:
-        compiled(value)
-        return value
+    pattern: PatternText
 
 
 class NoTranscriptErrors(Record):
@@ -148,14 +133,8 @@ class GraderGate(Record):
     """A check of the repository's own passes: `package.module:function`, or the path of a script."""
 
     type: Literal["grader"]
-    check: Text
+    check: GraderName
     timeout_secs: ScriptSeconds = GATE_SECONDS
-
-    @field_validator("check")
-    @classmethod
-    def _names(cls, value: str) -> str:
-        parse_reference(value)
-        return value
 
 
 Gate = Annotated[

@@ -117,7 +117,7 @@ async def _json_path(gate: CommandJsonPath, evidence: GateEvidence) -> Verdict:
         document = json.loads(printed, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         there = f"it has {excerpt(printed)!r}" if printed.strip() else "it is empty"
-        return False, f"the output of `{excerpt(gate.command)}` is no JSON ({error.msg}); {there}"
+        return False, f"the output of `{excerpt(gate.command)}` is not JSON ({error.msg}); {there}"
     except (ValueError, RecursionError) as error:
         return False, str(error)
     passed, there = holds(assertion, resolve(document, steps))
@@ -125,7 +125,7 @@ async def _json_path(gate: CommandJsonPath, evidence: GateEvidence) -> Verdict:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"the output is no JSON: {name} stands in it")
+    raise ValueError(f"the output is not JSON: it contains {name}")
 
 
 async def _file_exists(gate: FileExists, evidence: GateEvidence) -> Verdict:

@@ -276,9 +276,7 @@ class JudgingRoom:
             unpack = ["tar", "-xf", "-", "-C", str(self._results.path)]
             done = await self._workspace.run(unpack, stdin=work.results)
             if done.exit_code != 0:
-                raise NoWorkspaceError(
-                    f"what the setup left can't be laid out for those who judge: {done.stderr[:200]}"
-                )
+                raise NoWorkspaceError(f"what the setup left can't be copied for the graders: {done.stderr[:200]}")
             await lead_here(self._workspace, work.earlier)
         except BaseException:
             await self._close()

@@ -244,7 +244,7 @@ class _Reading:
             path = ("evaluation", "gates", index, "check")
             if fixture and any(name.startswith(f"{fixture}/") for name in parse_reference(gate.check).files):
                 remedy = "Agents read the fixture: put graders elsewhere."
-                self._wrong(Mistake(path, f"the grader {shown(gate.check)} lies in the fixture", remedy))
+                self._wrong(Mistake(path, f"the grader {shown(gate.check)} is in the fixture", remedy))
                 continue
             try:
                 found.append(read_source(self._root, gate.check))

@@ -76,7 +76,7 @@ def compiled(pattern: str) -> Any:
     except re2.error as error:
         reason = error.args[0] if error.args else error
         reason = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        raise ValueError(f"{pattern[:SHOWN]!r} is no RE2 pattern: {reason[:SHOWN]}") from error
+        raise ValueError(f"{pattern[:SHOWN]!r} is not an RE2 pattern: {reason[:SHOWN]}") from error
 
 
 @dataclass(frozen=True)

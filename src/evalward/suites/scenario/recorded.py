@@ -41,9 +41,7 @@ class RecordedWork:
 def as_recorded(today: Trace, recording: Trace) -> Trace:
     """Today's trace, with turns and tokens as they were recorded, at no cost, and the recorded agent's own end."""
     turns = [
-        turn.model_copy(
-            update={"usage": turn.usage.model_copy(update={"cost_usd": 0.0}), "wall_ms": 0, "working_ms": 0}
-        )
+        turn.model_copy(update={"usage": turn.usage.repeated, "wall_ms": 0, "working_ms": 0})
         for turn in recording.turns
     ]
     changes = {"turns": turns, "natural_stop": recording.natural_stop, "total": recording.total}

@@ -129,7 +129,7 @@ async def run_evaluator(place: Workplace, evaluator: Evaluator, context: ScriptC
     except (ValueError, RecursionError) as error:
         return EvaluatorResult(name=evaluator.name, summary=text, error=f"it printed no JSON: {error}")
     if not isinstance(answer, dict):
-        return EvaluatorResult(name=evaluator.name, summary=text, error="it printed JSON that is no object")
+        return EvaluatorResult(name=evaluator.name, summary=text, error="it printed JSON that is not an object")
     return _read(evaluator.name, answer)
 
 
@@ -138,7 +138,7 @@ def _read(name: str, answer: Mapping[str, Any]) -> EvaluatorResult:
     odd: list[str] = []
     metrics = answer.get("metrics") or {}
     if not isinstance(metrics, dict):
-        odd.append("metrics is no object")
+        odd.append("metrics is not an object")
         metrics = {}
     numbers = {clean_text(key)[:64]: float(value) for key, value in metrics.items() if _is_number(value)}
     odd += [f"the metric {excerpt(key)!r} is not a number" for key, value in metrics.items() if not _is_number(value)][
@@ -151,7 +151,7 @@ def _read(name: str, answer: Mapping[str, Any]) -> EvaluatorResult:
         odd.append("score is not a number")
         score = None
     if summary is not None and not isinstance(summary, str):
-        odd.append("summary is no text")
+        odd.append("summary is not text")
     return EvaluatorResult(
         name=name,
         metrics=dict(list(numbers.items())[:MOST_METRICS]),

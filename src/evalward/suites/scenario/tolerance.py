@@ -53,7 +53,7 @@ def adapt(tree: YamlTree, stem: str) -> Adapted:
     _solution(scenario)
     if "template_folder" not in scenario:
         scenario["template_folder"] = stem
-        hint = f"the key is missing; the folder {shown(stem)} beside the file is taken, after the file's own name"
+        hint = f"the key is missing; the folder {shown(stem)} next to the file is used, after the file's own name"
         adapted.hints.append(Mistake(("template_folder",), hint, f"Write template_folder: {stem}."))
     gates = get(get(scenario, "evaluation"), "gates")
     if isinstance(gates, list):
@@ -86,12 +86,12 @@ def _top_level_gates(scenario: dict[str, Value], tree: YamlTree, adapted: Adapte
         return
     evaluation = scenario.setdefault("evaluation", {})
     if not isinstance(evaluation, dict) or "gates" in evaluation:
-        message = "gates stand both at the top level and in evaluation"
+        message = "gates are both at the top level and in evaluation"
         adapted.mistakes.append(Mistake(("gates",), message, "Keep those in evaluation.gates only."))
         scenario.pop("gates")
         return
     evaluation["gates"] = scenario.pop("gates")
-    adapted.hints.append(Mistake(("gates",), "gates stand at the top level", "Write them under evaluation: gates:."))
+    adapted.hints.append(Mistake(("gates",), "gates are at the top level", "Write them under evaluation: gates:."))
     _move(tree, ("gates",), ("evaluation", "gates"))
 
 

@@ -30,7 +30,7 @@ def check_variants(scenario: Scenario, fixture: Fixture, binary: str, root: Path
         place: KeyPath = ("variants", name)
         for path, file in variant.files.items():
             if not is_subject(path, binary, scenario.under_test):
-                message = f"{shown(path)} is no guidance, so another content would be another task"
+                message = f"{shown(path)} is not guidance, so other content would make it another task"
                 yield Mistake((*place, "files", path), message, "List it in under_test, or leave it out.")
             if file is None and path not in fixture.files:
                 yield Mistake((*place, "files", path), f"the fixture has no {shown(path)} to leave out", "Remove it.")
@@ -55,7 +55,7 @@ def _readable(root: Path, folder: str, name: str, place: KeyPath) -> Iterator[Mi
     except (FileNotFoundError, NotADirectoryError):
         yield Mistake(place, f"there is no file {shown(name)}", "Paths count from the scenario's folder.")
     except (InputError, OSError) as error:
-        yield Mistake(place, why(error), "Name a file of the repository that is no link.")
+        yield Mistake(place, why(error), "Name a file of the repository that is not a link.")
 
 
 def load_variant(case: ScenarioCase, name: str) -> Guidance | None:

@@ -56,7 +56,7 @@ def _fallbacks(valid: Pairs) -> Iterator[Finding]:
             level="warning",
             message=f"{_counted(len(found), 'task')} failed and {count} as unchanged: speedup 1.0",
             evidence=f"tests failed in {tests}, snapshots in {snapshots}{left_out}",
-            advice="Look at what the change broke: a faster wrong answer is none.",
+            advice="Look at what the change broke: a faster wrong answer doesn't count.",
             cases=_ids(result for result, _ in found),
         )
 

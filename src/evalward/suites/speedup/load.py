@@ -47,7 +47,7 @@ def _load(root: Path, shown_as: str, problems: list[Problem]) -> list[SpeedupCas
         problems += [_problem(shown_as, m.line or tree.line(m.path), m.message, m.remedy) for m in tree.mistakes]
         return []
     if not isinstance(tree.value, dict):
-        problems.append(_problem(shown_as, 1, "the file is no task", "Write keys and values: id, prompt, folder, …"))
+        problems.append(_problem(shown_as, 1, "the file is not a task", "Write keys and values: id, prompt, folder, …"))
         return []
     return _of_tree(root, shown_as, tree, problems)
 

@@ -127,7 +127,7 @@ def _blocks(text: str) -> tuple[dict[str, _Block], list[str]]:
     for match in _MARKER.finditer(text):
         found[match[1]].append((match[2], match.start(), match.end()))
     notes = [
-        f"{name}: the block stands {starts} {REPEATED}"
+        f"{name}: the block occurs {starts} {REPEATED}"
         for name, marks in found.items()
         if (starts := sum(mark == "START" for mark, _, _ in marks)) > 1
     ]
@@ -157,7 +157,7 @@ def _reading(blocks: Mapping[str, _Block], notes: list[str], *, marked_empty: bo
     empty = result is not None and not result.benchmarks and not result.legacy and result.agent is None
     notes = [*notes, *test_notes, *snapshot_notes, *result_notes]
     if marked_empty and not nothing:
-        notes.append(f"{NO_BENCHMARKS} stands in the log, and there are benchmarks: they count")
+        notes.append(f"{NO_BENCHMARKS} is in the log, but there are benchmarks: they count")
     return LogReading(tests, snapshot, result, skipped=(marked_empty and nothing) or empty, notes=notes)
 
 
@@ -203,11 +203,11 @@ def _counts(
     """The counts by name, 0 where one is not told; or why they can't be read."""
     missing = [name for name in needed if name not in value]
     if missing:
-        return {}, f"it doesn't tell {' and '.join(missing)}"
+        return {}, f"it doesn't report {' and '.join(missing)}"
     counts = {name: count(value.get(name, 0)) for name in names}
     bad = [name for name, each in counts.items() if each is None]
     if bad:
-        return {}, f"{bad[0]} is no count"
+        return {}, f"{bad[0]} is not a count"
     return {name: each or 0 for name, each in counts.items()}, None
 
 
@@ -233,11 +233,11 @@ def result_block(value: Mapping[str, Any]) -> ResultBlock:
     if agent is None and len(by_agent) == 1:
         agent = next(iter(by_agent))
     if agent is not None and (not isinstance(agent, str) or not 0 < len(agent) <= MAX_KEY):
-        raise ValueError("last_agent is no name")
+        raise ValueError("last_agent is not a name")
     mine = by_agent.get(agent) if agent is not None else None
     speeds = mine if isinstance(mine, dict) else value.get("per_benchmark_speedups", {})
     if not isinstance(speeds, dict):
-        raise ValueError("per_benchmark_speedups is no object")
+        raise ValueError("per_benchmark_speedups is not an object")
     notes = []
     if not isinstance(mine, dict) and speeds:
         notes.append("no speedups by agent; per_benchmark_speedups are taken for the last agent's")

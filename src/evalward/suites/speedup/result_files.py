@@ -68,7 +68,7 @@ def read_cast(text: bytes) -> AgentLog:
     """A terminal recording: the events after its header. Raises `ValueError` when it is none."""
     header, *lines = text.split(b"\n")
     if not isinstance(parse(header), dict):
-        raise ValueError("its first line is no header")
+        raise ValueError("its first line is not a header")
     return AgentLog(sum(map(_is_event, lines)))
 
 

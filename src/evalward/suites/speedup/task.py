@@ -123,7 +123,7 @@ class SpeedupTask(StrictRecord):
         if (self.folder is None) == (self.revision is None):
             raise ValueError("a task needs either folder or revision: where its code is")
         if (self.snapshots is None) == (self.auto is None):
-            raise ValueError("a task needs either snapshots or auto: a faster wrong answer is none")
+            raise ValueError("a task needs either snapshots or auto: a faster wrong answer doesn't count")
         return self
 
     def asked(self, code: str) -> dict[str, Any]:

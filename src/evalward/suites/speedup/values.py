@@ -32,7 +32,7 @@ def count(value: Any) -> int | None:
 
 
 def parse(text: str | bytes) -> Any:
-    """JSON in which no key stands twice. NaN and Infinity are read, and refused where a number is needed.
+    """JSON in which no key occurs twice. NaN and Infinity are read, and refused where a number is needed.
 
     Raises `ValueError` that says what is wrong.
     """

@@ -13,6 +13,7 @@ from evalward.targets.agents.driver import Dialect, DrivenAgent, found, version_
 from evalward.targets.agents.model_access import ModelAccess
 from evalward.targets.agents.program import dialect_of
 from evalward.targets.context import TargetContext
+from evalward.targets.own_files import program_files
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ def own_program(asked: TargetId, context: TargetContext) -> DrivenAgent:
     access = None
     if program.model is not None:
         access = _access(asked, context, target_id(program.model), pinned=program.pinned)
-    about = {"program": digest(program.model_dump(mode="json"))}
+    called = {"program": digest(program.model_dump(mode="json"))}
+    about = {**called, **program_files(loaded.root, program.command)}
     return DrivenAgent(
         asked.text, str(Path(executable)), dialect_of(program), access, about=about, timeout_s=program.timeout_s
     )

@@ -283,7 +283,7 @@ def _value(root: Path, name: str, shown: str) -> Any:
 
 def _steps(value: Any, shown: str, case: str, problems: list[Problem]) -> list[ScriptStep]:
     if not isinstance(value, list):
-        problems.append(_problem(shown, f"the steps of {case!r} are no list", "Write one step per list item."))
+        problems.append(_problem(shown, f"the steps of {case!r} are not a list", "Write one step per list item."))
         return []
     return [step for number, item in enumerate(value, 1) if (step := _step(item, shown, f"{case}[{number}]", problems))]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalward.records.trace import Block, Message, Opaque, StopReason, Text, ToolResult, ToolUse, Turn, Usage
 from evalward.targets.base import Reply, Request
 from evalward.targets.models.anthropic_cache import CacheMarking
-from evalward.targets.models.bounded import UNCOMPRESSED, bounded
+from evalward.targets.models.bounded import UNCOMPRESSED, bounded_to
 from evalward.targets.models.protocol import ModelProtocol
 from evalward.targets.models.reading import (
     Json,
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
     from anthropic.types import OutputConfigParam
     from anthropic.types.message_create_params import MessageCreateParamsBase
+
+    from evalward.targets.models.batching import BatchApi
 
 PROVIDER = "anthropic"
 MAX_TOKENS = 16_000  # the API wants a number; no model of today has fewer
@@ -106,7 +108,7 @@ def _block_to_send(block: Block) -> dict[str, Any] | None:
 def reply_of(answer: Json, turn: int = 0) -> Reply:
     """The answer as a reply, without cost and time. Raises `MalformedError`."""
     if answer.get("type") != "message":
-        raise MalformedError("the answer is no message")
+        raise MalformedError("the answer is not a message")
     raw = need_objects(answer, "content")
     ids = iter(unique_ids([maybe(b, "id", str) or "" for b in raw if b.get("type") == "tool_use"], turn))
     blocks = [_block(block, ids.__next__) for block in raw]
@@ -238,8 +240,11 @@ class AnthropicWire:
         await self._client.close()
 
 
-def make_client(settings: LiveSettings, key: Secret) -> AsyncAnthropic:
-    """A client that takes nothing from the environment, retries nothing itself, and follows no redirect."""
+def make_client(settings: LiveSettings, key: Secret, most: int | None = None) -> AsyncAnthropic:
+    """A client that takes nothing from the environment, retries nothing itself, and follows no redirect.
+
+    `most`: the bytes that it reads of an answer.
+    """
     import anthropic  # noqa: PLC0415
 
     headers: dict[str, Any] = dict(settings.headers)
@@ -256,11 +261,17 @@ def make_client(settings: LiveSettings, key: Secret) -> AsyncAnthropic:
             follow_redirects=False,
             timeout=settings.timeout_s,
             headers=UNCOMPRESSED,
-            event_hooks={"response": [bounded]},
+            event_hooks={"response": [bounded_to(most)]},
         ),
     )
     client._custom_headers = headers  # without ANTHROPIC_CUSTOM_HEADERS, which no report would show
     return client
+
+
+def _batches(settings: LiveSettings, key: Secret) -> BatchApi:
+    from evalward.targets.models.anthropic_batches import AnthropicBatches  # noqa: PLC0415 - few runs can wait
+
+    return AnthropicBatches(settings, key)
 
 
 PROTOCOL = ModelProtocol(
@@ -274,4 +285,5 @@ PROTOCOL = ModelProtocol(
     bounds=("max_tokens",),
     max_tokens=MAX_TOKENS,
     counts=True,
+    batches=_batches,
 )

@@ -86,7 +86,7 @@ class LiveTarget:
             return KeylessChat(self.error(Fault(Cause.KEY, f"{self.missing_key} is not set")))
         if not self.key.usable:
             return KeylessChat(
-                self.error(Fault(Cause.KEY, f"{self.settings.key_env} holds characters that no key has"))
+                self.error(Fault(Cause.KEY, f"{self.settings.key_env} has characters that are not allowed in a key"))
             )
         return LiveChat(self, self._connected())
 
@@ -109,6 +109,19 @@ class LiveTarget:
     def error(self, fault: Fault) -> TargetError:
         """A fault in words for people, without the key."""
         return target_error(fault, self.settings, self.key, self.id)
+
+    def failed(self, fault: Fault) -> TargetError:
+        """The same; nobody is asked again where every further question would meet it."""
+        failure = self.error(fault)
+        if failure.rule.stops_run:
+            self.dead = failure
+        return failure
+
+
+def stop_reply(fault: Fault) -> Reply | None:
+    """The empty answer that a fault of the target's own doing is; `None` for every other."""
+    stop = STOPS.get(fault.cause)
+    return None if stop is None else Reply(Message(role="assistant", content=[]), Turn(usage=NOTHING_READ, stop=stop))
 
 
 def target_error(fault: Fault, settings: LiveSettings, key: Secret, target: str) -> TargetError:
@@ -175,13 +188,10 @@ class LiveChat:
         except Exception as error:
             fault = fault_of(error)
         # Outside of the `except`: the SDK's exceptions hold the request, and with it the key.
-        stop = STOPS.get(fault.cause)
-        if stop is not None:
-            return Reply(Message(role="assistant", content=[]), Turn(usage=NOTHING_READ, stop=stop))
-        failure = self._target.error(fault)
-        if failure.rule.stops_run:
-            self._target.dead = failure
-        raise failure
+        reply = stop_reply(fault)
+        if reply is not None:
+            return reply
+        raise self._target.failed(fault)
 
     def _finished(self, answered: Retried[Reply], elapsed: float, working: float) -> Reply:
         reply = answered.value

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evalward.records.trace import Block, Message, StopReason, Text, ToolResult, ToolUse, Turn, Usage
 from evalward.targets.base import Reply, Request, ToolSpec
-from evalward.targets.models.openai_client import OUTPUT_NAME, OpenAIWire, Spoken, newer
+from evalward.targets.models.openai_client import OUTPUT_NAME, OpenAIBatchWay, OpenAIWire, Spoken, newer
 from evalward.targets.models.protocol import ModelProtocol
 from evalward.targets.models.reading import (
     Json,
@@ -180,8 +180,9 @@ def _add_piece(calls: list[dict[str, Any]], piece: Json) -> None:
     call["function"]["arguments"] += maybe(function, "arguments", str) or ""
 
 
+SPOKEN = Spoken(lambda client: client.chat.completions, request_of, folded, reply_of)
 PROTOCOL = ModelProtocol(
-    partial(OpenAIWire, spoken=Spoken(lambda client: client.chat.completions, request_of, folded, reply_of)),
+    partial(OpenAIWire, spoken=SPOKEN),
     path="/chat/completions",
     forward="/chat/completions",
     folded=folded,
@@ -190,4 +191,5 @@ PROTOCOL = ModelProtocol(
     limit_type="insufficient_quota",
     bounds=("max_completion_tokens", "max_tokens"),
     asks_for_usage=True,
+    batches=OpenAIBatchWay("/v1/chat/completions", SPOKEN),
 )

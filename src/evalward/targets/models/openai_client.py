@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from evalward.targets.base import Reply, Request
-from evalward.targets.models.bounded import UNCOMPRESSED, bounded
+from evalward.targets.models.bounded import UNCOMPRESSED, bounded_to
 from evalward.targets.models.reading import Json, body_of, plain, reading
 from evalward.targets.models.sending import arguments_of
 from evalward.targets.models.settings import LiveSettings, Secret
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
+
+    from evalward.targets.models.batching import BatchApi
 
 OUTPUT_NAME = "answer"  # what a schema of the answer is called; the API wants a name
 NO_KEY = "none"  # the SDK insists on one; where we have none the header is left out
@@ -33,8 +35,11 @@ def newer(model: str) -> bool:
     return _REASONING.match(model.rpartition("/")[2]) is not None
 
 
-def make_client(settings: LiveSettings, key: Secret) -> AsyncOpenAI:
-    """A client that takes nothing from the environment, retries nothing itself, and follows no redirect."""
+def make_client(settings: LiveSettings, key: Secret, most: int | None = None) -> AsyncOpenAI:
+    """A client that takes nothing from the environment, retries nothing itself, and follows no redirect.
+
+    `most`: the bytes that it reads of an answer.
+    """
     import openai  # noqa: PLC0415 - costs half a second; only who asks a model pays it
 
     headers = dict(settings.headers)
@@ -48,7 +53,7 @@ def make_client(settings: LiveSettings, key: Secret) -> AsyncOpenAI:
             follow_redirects=False,
             timeout=settings.timeout_s,
             headers=UNCOMPRESSED,
-            event_hooks={"response": [bounded]},
+            event_hooks={"response": [bounded_to(most)]},
         ),
     )
     # Without OPENAI_CUSTOM_HEADERS, OPENAI_ORG_ID and OPENAI_PROJECT_ID, which no report would show.
@@ -105,6 +110,20 @@ class Spoken:
     request_of: Callable[[Request, LiveSettings], Mapping[str, Any]]
     folded: Callable[[Iterable[Json]], Json]
     reply_of: Callable[[Json, int], Reply]
+
+
+@dataclass(frozen=True)
+class OpenAIBatchWay:
+    """How one of the two protocols goes in batches: `endpoint` is what each request is for."""
+
+    endpoint: str
+    spoken: Spoken
+
+    def __call__(self, settings: LiveSettings, key: Secret) -> BatchApi:
+        """An API with a client of its own."""
+        from evalward.targets.models.openai_batches import OpenAIBatches  # noqa: PLC0415 - few runs can wait
+
+        return OpenAIBatches(settings, key, self)
 
 
 class OpenAIWire:

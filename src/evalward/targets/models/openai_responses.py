@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evalward.records.trace import Block, Message, Opaque, StopReason, Text, ToolResult, ToolUse, Turn, Usage
 from evalward.targets.base import Reply, Request
-from evalward.targets.models.openai_client import OUTPUT_NAME, OpenAIWire, Spoken, reasons
+from evalward.targets.models.openai_client import OUTPUT_NAME, OpenAIBatchWay, OpenAIWire, Spoken, reasons
 from evalward.targets.models.protocol import ModelProtocol
 from evalward.targets.models.reading import (
     Json,
@@ -190,8 +190,9 @@ def folded(events: Iterable[Json]) -> dict[str, Any]:
     raise MalformedError("the stream ended before the answer did")
 
 
+SPOKEN = Spoken(lambda client: client.responses, request_of, folded, reply_of)
 PROTOCOL = ModelProtocol(
-    partial(OpenAIWire, spoken=Spoken(lambda client: client.responses, request_of, folded, reply_of)),
+    partial(OpenAIWire, spoken=SPOKEN),
     path="/responses",
     forward="/responses",
     folded=folded,
@@ -199,4 +200,5 @@ PROTOCOL = ModelProtocol(
     limit_status=400,
     limit_type="insufficient_quota",
     bounds=("max_output_tokens",),
+    batches=OpenAIBatchWay("/v1/responses", SPOKEN),
 )

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from evalward.records.providers import PROVIDERS
 from evalward.targets.base import Reply, Request
 from evalward.targets.models.reading import Json
 from evalward.targets.models.settings import LiveSettings, Secret
+
+if TYPE_CHECKING:
+    from evalward.targets.models.batching import MakeBatchApi
 
 
 class SdkProtocol(Protocol):
@@ -46,6 +49,7 @@ class ModelProtocol:
     end at a 402, codex tries that again, opencode a 429; both end at a 400. `bounds` are its names for the most tokens
     of an answer, the newest first; `max_tokens` is what it is asked for where nobody says, since some want a number.
     `counts`: it has a path that counts tokens. `asks_for_usage`: a stream has the tokens only where a request wants it.
+    `batches` is its batch API.
     """
 
     wire: MakeWire
@@ -59,6 +63,7 @@ class ModelProtocol:
     max_tokens: int | None = None
     counts: bool = False
     asks_for_usage: bool = False
+    batches: MakeBatchApi | None = None
 
 
 def protocol_of(provider: str) -> ModelProtocol:

@@ -68,7 +68,7 @@ def body_of(response: Response) -> dict[str, Any]:
     except ValueError:  # Python converts no more than some thousand digits
         raise MalformedError("a number in the answer has too many digits") from None
     if not isinstance(answer, dict):
-        raise MalformedError(f"the answer is no JSON object but {_described(answer)}")
+        raise MalformedError(f"the answer is not a JSON object but {_described(answer)}")
     return answer
 
 
@@ -149,7 +149,7 @@ def parsed_arguments(text: str) -> Any:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def arguments_to_send(given: Any) -> dict[str, Any]:

@@ -88,9 +88,9 @@ def test_a_base_that_was_tried_again__stands_there_in_full() -> None:
 
     assert [each.text for each in page.all("th") if each.attributes.get("scope") == "col"][:4] == [
         "Baseline",
-        "Base, tried again",
+        "Base, retried",
         "Now",
-        "Now, tried again",
+        "Now, retried",
     ]
     assert "said:hello" in page.words
 
@@ -100,7 +100,7 @@ def test_a_judgement_alone__shows_what_it_says_of_a_case() -> None:
 
     assert "stdout_contains:hobbies" in page.words
     assert "jq: error (at user.json:4)" in page.words
-    assert "What was measured isn't at hand" in page.words
+    assert "The measurements are missing" in page.words
 
 
 def test_a_report_alone__shows_its_cases_without_a_comparison() -> None:

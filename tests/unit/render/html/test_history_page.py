@@ -154,8 +154,8 @@ def test_section__of_a_run_that_no_rule_protects_says_so() -> None:
 
 def test_section__of_parts_only() -> None:
     said = words(page(past([entry(1, partial=True)])))
-    assert "No whole run was measured." in said
-    assert "a part only" in said
+    assert "No complete run was measured." in said
+    assert "partial" in said
 
 
 def test_empty_history() -> None:
@@ -208,7 +208,7 @@ def test_size__what_a_file_of_many_suites_holds_is_bounded_and_said() -> None:
     made = past([entry(1, suite=f"s{n:04d}") for n in range(MOST_RUNS + 7)])
     found = page(made)
     assert len(found.all("section")) == MOST_RUNS + 1
-    assert "and 7 more, which --suite and --target can choose" in words(found)
+    assert "and 7 more; select them with --suite and --target" in words(found)
 
 
 def test_size__many_failing_cases_are_counted() -> None:

@@ -50,6 +50,9 @@ class Harness:
     def say(self, line: str) -> None:
         self.said.append(line)
 
+    def now(self) -> str:
+        return "2026-11-22T12:00:00Z"
+
     @contextmanager
     def run(self, spec: Any) -> Iterator[HarnessStart]:
         self.changed += 1

@@ -94,6 +94,54 @@ def test_on_the_command_line__no_key_of_a_configuration_is_proposed() -> None:
     assert refused(run("1", foreign()), run("2", foreign()), how=how).endswith("Name the files of one run.")
 
 
+# --- days -------------------------------------------------------------------------------------------------------------
+
+TODAY, LAST_WEEK = "2026-11-22T08:00:00Z", "2026-11-15T07:00:00Z"
+
+
+def notes(*files: ForeignResults, how: Reading = STRICT) -> Sequence[str]:
+    return read_results(files, how, PLACE).notes
+
+
+def test_a_file_of_an_earlier_day__is_counted_and_named_with_its_age() -> None:
+    old = run("logs/1.eval", foreign("a"), made_at=LAST_WEEK)
+    new = run("logs/2.eval", foreign("b"), made_at=TODAY)
+    assert notes(old, new) == notes(new, old)
+    assert notes(old, new) == [
+        f"logs/1.eval was made 7 days before logs/2.eval ({LAST_WEEK}, {TODAY}), and its trials count as those of one "
+        "run. Empty the folder before the harness runs, or write pool: true if they belong together"
+    ]
+
+
+def test_several_old_files__are_one_note_with_the_oldest() -> None:
+    files = [run(str(day), foreign(str(day)), made_at=f"2026-11-{day}T08:00:00Z") for day in (20, 11, 12)]
+    (note,) = notes(*files)
+    assert note.startswith("11 was made 9 days before 20 (")
+    assert "(2 files older than a day)" in note
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        [
+            run("1", foreign("a"), made_at="2026-11-22T00:00:00Z"),
+            run("2", foreign("b"), made_at="2026-11-22T23:00:00Z"),
+        ],
+        [run("1", foreign("a")), run("2", foreign("b"), made_at=TODAY)],
+        [run("1", foreign("a"), made_at="long ago"), run("2", foreign("b"), made_at=TODAY)],
+        [run("1", made_at=LAST_WEEK), run("2", foreign("b"), made_at=TODAY)],
+    ],
+    ids=["one-day", "undated", "unreadable", "without-trials"],
+)
+def test_files_of_one_day_or_of_none_that_is_known__are_no_news(files: list[ForeignResults]) -> None:
+    assert notes(*files) == []
+
+
+def test_several_runs_on_purpose__are_no_news() -> None:
+    files = [run("1", foreign("a"), made_at=LAST_WEEK), run("2", foreign("b"), made_at=TODAY)]
+    assert notes(*files, how=Reading("rows", suite="bot", pool=True)) == []
+
+
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
@@ -105,6 +153,9 @@ class Quiet:
 
     def say(self, line: str) -> None:
         pass
+
+    def now(self) -> str:
+        return "2026-11-22T12:00:00Z"
 
     run = rerun = keep
 
@@ -173,3 +224,13 @@ def test_a_mistake_in_a_file__stands_there(tmp_path: Path) -> None:
         gather(tmp_path, {"logs/1.jsonl": row("a") + "{\n"})
     (problem,) = caught.value.problems
     assert (problem.place.file, problem.place.line) == ("logs/1.jsonl", 2)
+
+
+def test_results_of_an_earlier_day__say_how_old_they_are(tmp_path: Path) -> None:
+    suite = '<testsuite name="s" timestamp="DAYT08:00:00Z"><testcase classname="s" name="a"/></testsuite>'
+    old = gather(tmp_path, {"logs/1.xml": suite.replace("DAY", "2026-11-12")}, results="logs/*.xml")
+    assert old.notes == [
+        "the newest results were made 10 days ago (2026-11-12T08:00:00Z): run the harness before they are judged"
+    ]
+    new = gather(tmp_path, {"logs/1.xml": suite.replace("DAY", "2026-11-22")}, results="logs/*.xml")
+    assert new.notes == []

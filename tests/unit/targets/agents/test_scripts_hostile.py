@@ -20,7 +20,7 @@ from evalward.targets.agents.scripted import load_scripts
         ("case: [sleep: " + "9" * 5_000 + "]", "sleep"),
         ("case: !!python/object/apply:os.system [id]", "is not supported"),
         ("case: !!timestamp x", "is not supported"),
-        ("case: 2026-13-45", "are no list"),
+        ("case: 2026-13-45", "are not a list"),
         ('case: ["\\UFFFFFFFF"]', "not valid YAML"),
         ("%YAML 99999999999999.1\n--- []", "YAML"),
         ("[" + "x," * 20_000 + "x]", "more than 20,000 values"),

@@ -99,7 +99,7 @@ def _directory(stream: BinaryIO) -> list[ZipInfo]:
         with ZipFile(_InBounds(stream)) as archive:
             listed = archive.infolist()
     except (BadZipFile, NotImplementedError, ValueError, OSError, struct.error, LookupError):
-        raise ArchiveError("it is no whole zip archive") from None
+        raise ArchiveError("it is not a complete zip archive") from None
     if len(listed) > MOST_MEMBERS:
         raise ArchiveError(f"it has more than {MOST_MEMBERS:,} members")
     return listed

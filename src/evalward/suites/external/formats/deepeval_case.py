@@ -148,7 +148,7 @@ def _check(metric: Mapping[str, Any]) -> CheckResult:
     """The check in the report. One that is flaky weighs nothing."""
     name, error = text(metric.get("name")) or "metric", _error(metric)
     least = number(metric.get("threshold"))
-    detail = text(metric.get("reason")) if error is None else f"broke: {error}"
+    detail = text(metric.get("reason")) if error is None else f"error: {error}"
     return CheckResult(
         check=name if least is None else f"{name} ≥ {least:g}",
         passed=error is None and metric.get("success") is True,

@@ -28,9 +28,9 @@ class _Room:
         self.values -= parts
         self.characters -= stream.characters - characters
         if self.characters < 0:
-            raise NoJsonError(f"what stands around its results is larger than {MOST_VALUE >> 20} MiB")
+            raise NoJsonError(f"what surrounds its results is larger than {MOST_VALUE >> 20} MiB")
         if self.values < 0:
-            raise NoJsonError(f"what stands around its results has more than {MOST_ITEM_VALUES:,} parts")
+            raise NoJsonError(f"what surrounds its results has more than {MOST_ITEM_VALUES:,} parts")
         return found
 
 
@@ -76,7 +76,7 @@ class Document:
             try:
                 stream = JsonStream(opened)
                 if stream.next() != "{":
-                    raise NoJsonError("it is no object" if stream.next() else "it is empty")
+                    raise NoJsonError("it is not an object" if stream.next() else "it is empty")
                 yield from self._within(stream, (), head, _Room(MOST_ITEM_VALUES, MOST_VALUE))
                 stream.end()
             except NoJsonError as error:
@@ -129,5 +129,5 @@ class Lines:
         except NoJsonError as error:
             raise unreadable(self._file, self._title, f"line {number:,}: {error}") from None
         if not isinstance(value, dict):
-            raise unreadable(self._file, self._title, f"line {number:,} is no object")
+            raise unreadable(self._file, self._title, f"line {number:,} is not an object")
         return value

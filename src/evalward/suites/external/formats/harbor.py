@@ -104,7 +104,7 @@ def _refuse_strangers(
         if kinds[file.name] is not None:
             continue
         if nearest(file.name, folders) is None or _has_a_place(file.name, folders):
-            raise wrong(file.name, "it is no result of harbor's", "Name the job's folder, as jobs/NAME.")
+            raise wrong(file.name, "it is not a result of harbor", "Name the job's folder, as jobs/NAME.")
 
 
 def _has_a_place(name: str, folders: Collection[str]) -> bool:
@@ -127,7 +127,7 @@ def _results(folder: str, job: _Job, named: Mapping[str, ForeignFile]) -> Foreig
     summary = mapping(whole(job.file, TITLE)) if job.file is not None else {}
     if not job.trials:
         place = job.file.name if job.file is not None else folder
-        message = "it only counts the job's trials; their results lie in folders beside it"
+        message = "it only counts the job's trials; their results are in folders next to it"
         raise wrong(place, message, f"Name the job's folder, {folder or '.'}, so that they are read with it.")
     told = sorted((_told(file, named) for file in job.trials), key=lambda one: one.began)
     trials = _numbered([one.trial for one in told])

@@ -167,7 +167,7 @@ def _vitest(tests: Sequence[JunitTest]) -> SuiteTrials:
         trial = _trial(test, _Called(test.name, test.classname, again=test.name.replace(SEPARATOR, " ")))
         if test.failure is not None and (test.name == test.classname or test.name in suites):
             trial = replace(trial, status=Status.ERROR, reason="not_loaded" if test.name == test.classname else "hook")
-            notes.append(f"{test.name}: its tests didn't all run: a file couldn't be loaded, or a hook broke")
+            notes.append(f"{test.name}: its tests didn't all run: a file couldn't be loaded, or a hook failed")
         trials.append(trial)
     return SuiteTrials(trials, notes, file=tests[0].classname)
 

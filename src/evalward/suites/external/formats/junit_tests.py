@@ -189,7 +189,9 @@ class _Reader:
         counts = [attributes.get(name, "") for name in ("failures", "errors")]
         told = sum(int(count) for count in counts if count.isdecimal() and len(count) < 10)
         if told > found:
-            raise _RefusedError(f"a suite in it says that {told} of its tests broke, and {found} of them did")
+            raise _RefusedError(
+                f"a suite in it counts {told} tests that failed or ended in an error, but only {found} of its tests did"
+            )
 
     def _said(self, attributes: dict[str, str]) -> JunitEnding:
         words = attributes.get("message", "").strip() or "".join(self._words).strip()

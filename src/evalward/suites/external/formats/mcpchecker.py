@@ -59,7 +59,7 @@ def _trials(items: Iterable[Any], target: str, file: ForeignFile) -> Iterator[Fo
     seen: set[tuple[str, int | None]] = set()
     for run in items:
         if not isinstance(run, dict):
-            raise unreadable(file, TITLE, "a run in it is no object")
+            raise unreadable(file, TITLE, "a run in it is not an object")
         trial = foreign_run(run, target, file)
         if (trial.case, trial.number) in seen:
             raise wrong(file.name, f'two tasks are called "{trial.case}"', "Give every task a name of its own.")

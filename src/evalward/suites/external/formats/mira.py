@@ -63,7 +63,7 @@ class Mira:
             if not kind and not self.belongs(file.name):
                 continue
             if not kind:
-                raise wrong(file.name, "it is no result of mira's", _REMEDY)
+                raise wrong(file.name, "it is not a result of mira", _REMEDY)
             runs.setdefault(_folder(file.name, kind), {}).setdefault(kind, []).append(file)
         found = [_results(run) for run in runs.values() if set(run) != {META}]
         if not found:

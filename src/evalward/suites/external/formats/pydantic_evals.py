@@ -52,17 +52,17 @@ class _Report:
         self._document = Document(file, TITLE, ("cases",))
         self._head: Mapping[str, Any] = self._document.head
         if not isinstance(self._head.get("cases"), list) or not isinstance(self._head.get("failures", []), list):
-            raise unreadable(file, TITLE, "its cases or its failures are no list")
+            raise unreadable(file, TITLE, "its cases or its failures are not a list")
 
     @property
     def results(self) -> ForeignResults:
-        """Its trials. Raises `InputError` for no case, and for one that stands there twice."""
+        """Its trials. Raises `InputError` for no case, and for one that occurs there twice."""
         planned = self._planned()
         if not planned:
             raise wrong(self._file.name, f"{TITLE} without a case", "Look whether its dataset has any.")
         failures = self._head.get("report_evaluator_failures")
         names = [str(one.get("name")) for one in failures or () if isinstance(one, Mapping)]
-        notes = [f"an evaluator of the whole report broke: {name}" for name in names]
+        notes = [f"an evaluator of the whole report ended in an error: {name}" for name in names]
         return ForeignResults(self._trials(), planned=planned, notes=notes, file=self._file.name)
 
     def _planned(self) -> int:

@@ -46,5 +46,5 @@ class ExternalRow(StrictRecord):
     @model_validator(mode="after")
     def _ended(self) -> ExternalRow:
         if self.status is None and not self.scores:
-            raise ValueError("neither a status nor a score says how the trial ended")
+            raise ValueError("it has no status and no score, so how the trial ended is unknown")
         return self

@@ -76,7 +76,7 @@ def _trials(file: ForeignFile) -> Iterator[ForeignTrial]:
         definition = digest(row.asked)
         before, first = asked.setdefault((row.target, row.case), (definition, number))
         if before != definition:
-            message = f"line {first:,} asks something else under the same name"
+            message = f"line {first:,} has a different case under the same name"
             raise wrong(file.name, message, "Give every case a name of its own.", line=number, field="asked")
         yield _trial(row)
     if not number:

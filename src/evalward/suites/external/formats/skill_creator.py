@@ -135,7 +135,7 @@ def _refuse_twice(trials: Sequence[ForeignTrial], file: ForeignFile) -> None:
             continue
         key = (trial.target, trial.case, trial.number)
         if key in seen:
-            raise wrong(file.name, f"run {trial.number} of eval {trial.case} stands in it twice", _REMEDY)
+            raise wrong(file.name, f"run {trial.number} of eval {trial.case} occurs in it twice", _REMEDY)
         seen.add(key)
 
 

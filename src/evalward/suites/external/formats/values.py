@@ -40,7 +40,7 @@ def mapping(value: Any) -> Mapping[str, Any]:
 
 
 def rows(value: Any) -> list[Mapping[str, Any]]:
-    """The objects in a list; what is no object is passed over."""
+    """The objects in a list; what is not an object is passed over."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 

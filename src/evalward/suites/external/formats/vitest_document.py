@@ -79,7 +79,7 @@ class VitestDocument:
                 for _ in stream.elements():
                     row = stream.value(MOST_TEST_VALUES)
                     if not isinstance(row, dict):
-                        raise NoJsonError("a test in it is no object")
+                        raise NoJsonError("a test in it is not an object")
                     yield len(self.files), row
             elif key in _OF_A_FILE:
                 found[key] = stream.value(MOST_OTHER_VALUES)

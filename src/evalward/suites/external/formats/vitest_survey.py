@@ -110,7 +110,7 @@ class Survey:
         """What a reader of the report has to know."""
         notes = [f"{label} couldn't be loaded: its tests are missing" for label, _ in self.unloaded]
         broken = [label for place, label in enumerate(self.labels) if self._hook_broke(place)]
-        notes += [f"a hook of {label} broke: the tests that it left out are errors" for label in broken]
+        notes += [f"a hook of {label} failed: the tests that it left out are errors" for label in broken]
         if self.left_out_files:
             notes.append(f"{plural(self.left_out_files, 'file')} of the report without a test")
         if self.retried:
@@ -144,7 +144,7 @@ class Survey:
         if message:
             return message
         ran = any(self._statuses[group, status] for status in ("passed", "failed"))
-        return None if ran else "a hook of its suite broke"
+        return None if ran else "a hook of its suite failed"
 
 
 def survey_of(document: VitestDocument) -> Survey:

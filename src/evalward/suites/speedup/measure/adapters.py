@@ -23,7 +23,7 @@ def read_times(form: Format, content: bytes) -> Times:
         raise ValueError("it is larger than 256 MB")
     data = parse(content)
     if not isinstance(data, dict):
-        raise ValueError("it holds no JSON object")
+        raise ValueError("it has no JSON object")
     found = _READERS[form](data)
     check_names(found)
     return {clean_text(name): times for name, times in found.items() if times}

@@ -17,11 +17,11 @@ def read_junit(content: bytes | None) -> tuple[PytestSummary, list[str]]:
     if content is None:
         return PytestSummary(), ["TESTS: their command wrote no file"]
     if len(content) > MAX_BYTES or b"<!DOCTYPE" in content or b"<!ENTITY" in content:
-        return PytestSummary(status="invalid"), ["TESTS: the file is no JUnit XML that is read here"]
+        return PytestSummary(status="invalid"), ["TESTS: the file is not a JUnit XML file that Evalward can read"]
     try:
         root = ElementTree.fromstring(content)  # noqa: S314 - without a DTD nothing expands
     except ElementTree.ParseError as error:
-        return PytestSummary(status="invalid"), [f"TESTS: the file is no XML: {error}"]
+        return PytestSummary(status="invalid"), [f"TESTS: the file is not XML: {error}"]
     counts = dict.fromkeys(("passed", *_ENDS.values()), 0)
     for case in root.iter("testcase"):
         ends = [_ENDS[child.tag] for child in case if child.tag in _ENDS]

@@ -126,7 +126,7 @@ def test_a_metric_that_broke_is_an_error_also_where_its_words_are_missing() -> N
     assert found.scores["Judge"] == Score(error="judge unavailable: HTTP 500")
     assert [(check.passed, check.detail) for check in found.checks] == [
         (True, "Contains gave 1.0"),
-        (False, "broke: judge unavailable: HTTP 500"),
+        (False, "error: judge unavailable: HTTP 500"),
     ]
     assert trial(metric(), metric("Judge", None)).status is ERROR
     assert trial(metric("Judge", 1.0, error="it gave rubbish")).status is ERROR

@@ -105,12 +105,12 @@ def test_a_file_that_is_cut_between_the_two_readings_ends_in_an_error() -> None:
     ],
 )
 def test_a_key_that_stands_twice_around_the_items_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="stands in it twice"):
+    with pytest.raises(InputError, match="occurs in it twice"):
         read(text)
 
 
 @pytest.mark.parametrize(
-    ("text", "why"), [("[]", "it is no object"), ("", "it is empty"), ("\ufeff 1", "it is no object")]
+    ("text", "why"), [("[]", "it is not an object"), ("", "it is empty"), ("\ufeff 1", "it is not an object")]
 )
 def test_what_is_no_object(text: str, why: str) -> None:
     with pytest.raises(InputError, match=why):
@@ -133,7 +133,7 @@ def test_the_length_of_what_stands_around_the_items_is_bounded() -> None:
     next(parts)
     assert room.value(stream) == "x" * 60
     next(parts)
-    with pytest.raises(NoJsonError, match="what stands around its results is larger"):
+    with pytest.raises(NoJsonError, match="what surrounds its results is larger"):
         room.value(stream)
 
 
@@ -154,7 +154,7 @@ def test_lines_are_objects() -> None:
     ("text", "why"),
     [
         ('{"a": 1}\n{"a": ', "line 2: it ends too early \\(column 7\\)"),
-        ('{"a": 1}\n\n[1]\n', "line 3 is no object"),
+        ('{"a": 1}\n\n[1]\n', "line 3 is not an object"),
         ('{"a": ' + "[" * 200 + "]" * 200 + "}", "line 1: it is nested too deeply"),
         (b'{"a": "\xff"}', "line 1: it isn't UTF-8"),
     ],

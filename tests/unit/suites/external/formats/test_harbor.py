@@ -185,7 +185,7 @@ def test_other_files_in_a_jobs_folder_are_passed_over() -> None:
 
 
 def test_other_files_elsewhere_are_refused() -> None:
-    with pytest.raises(InputError, match=r"notes/reward\.json: it is no result of harbor's"):
+    with pytest.raises(InputError, match=r"notes/reward\.json: it is not a result of harbor"):
         read(harbor.job_folder({"count-lines__1": {}}) | {"notes/reward.json": {"reward": 1}})
 
 

@@ -196,7 +196,7 @@ def test_of_a_run_and_its_retry_the_newer_is_read() -> None:
     files = [in_memory(again.eval_log(), "logs/2.eval"), in_memory(first.eval_log(), "logs/1.eval")]
     (results,) = format_named("inspect").read(files)
     assert [each.status for each in results.trials] == [PASSED, PASSED]
-    assert results.notes == ["logs/1.eval is not read: logs/2.eval is the same run, tried again"]
+    assert results.notes == ["logs/1.eval is not read: logs/2.eval is the same run, repeated"]
 
 
 def test_logs_of_different_runs_stay_apart() -> None:
@@ -206,7 +206,7 @@ def test_logs_of_different_runs_stay_apart() -> None:
 
 def test_retries_within_a_run_are_noted() -> None:
     results = read(Logged((LoggedSample(retries=2), LoggedSample("two"))).eval_log())
-    assert results.notes == ["inspect ran 1 trial again after an error: tokens are those of the last try"]
+    assert results.notes == ["inspect ran 1 trial again after an error: tokens are those of the last attempt"]
 
 
 def test_invalid_samples_are_noted() -> None:

@@ -150,7 +150,7 @@ def test_no_case_is_never_green(value: object) -> None:
 def test_a_cut_case_is_no_stranger() -> None:
     files = {name: value for name, value in mira.run_folder(CASES).items() if "/cases/" in name}
     files[next(iter(files))] = b'{"eval": "smo'
-    with pytest.raises(InputError, match="it is no result of mira's"):
+    with pytest.raises(InputError, match="it is not a result of mira"):
         trials_of(files)
 
 

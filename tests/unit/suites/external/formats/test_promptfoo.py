@@ -484,7 +484,7 @@ def test_more_rows_than_can_be_held_are_refused(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("item", ["1", "null", '{"success": true}', '{"testCase": []}'])
 def test_what_is_no_row_is_refused(item: str) -> None:
     text = document([row()]).replace('"results": [', f'"results": [{item}, ', 1)
-    assert "one of its results is no result of a test" in refusal(text)
+    assert "one of its results is not a test's" in refusal(text)
 
 
 def test_a_document_that_is_cut_gives_nothing() -> None:

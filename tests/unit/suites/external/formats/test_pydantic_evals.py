@@ -179,7 +179,7 @@ def test_time_is_the_task_s_alone() -> None:
 
 def test_an_evaluator_of_the_report_that_broke_is_noted() -> None:
     results = read(report_json([answer("x", {"a": True})], report_evaluator_failures=[broke("Confusion")]))
-    assert results.notes == ["an evaluator of the whole report broke: Confusion"]
+    assert results.notes == ["an evaluator of the whole report ended in an error: Confusion"]
 
 
 @pytest.mark.parametrize(
@@ -219,9 +219,9 @@ def test_not_recognised(head: str) -> None:
         (report_json([answer("x")])[:-200], "cut off"),
         (report_json([{"inputs": 1}]), "has no name"),
         (report_json([1]), "has no name"),
-        (json.dumps({"name": "a", "cases": {}}), "no list"),
-        (json.dumps({"name": "a", "cases": [], "failures": 3}), "no list"),
-        ("[]", "no object"),
+        (json.dumps({"name": "a", "cases": {}}), "not a list"),
+        (json.dumps({"name": "a", "cases": [], "failures": 3}), "not a list"),
+        ("[]", "not an object"),
     ],
 )
 def test_refused_in_one_sentence(content: str, words: str) -> None:

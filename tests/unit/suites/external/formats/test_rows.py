@@ -82,15 +82,15 @@ def test_rows_become_results() -> None:
     [
         ("{", "not a JSON object"),
         ("[]", "not a JSON object"),
-        ('{"case": "a", "status": "passed", "status": "failed"}', "stands in it twice"),
-        (row(), "neither a status nor a score says how the trial ended"),
+        ('{"case": "a", "status": "passed", "status": "failed"}', "occurs in it twice"),
+        (row(), "it has no status and no score, so how the trial ended is unknown"),
         (row(status="green"), "status: "),
         (row(status="passed", tokens=1), "tokens: unknown key"),
         (row(status="passed", input_token=1), "input_token: unknown key. Did you mean input_tokens?"),
         (row(status="passed", input_tokens="12"), "input_tokens: "),
         (row(status="passed", input_tokens=-1), "input_tokens: "),
         (row(status="passed", input_tokens=1.5), "input_tokens: "),
-        (row(status="passed", cost_usd=float("nan")), "NaN is no JSON"),
+        (row(status="passed", cost_usd=float("nan")), "NaN is not JSON"),
         (row(status="passed", trial=0), "trial: "),
         (row(status="passed", trial=True), "trial: "),
         (row(status="passed", scores={"a": "high"}), "scores.a: a score is a number, or true or false."),
@@ -114,7 +114,7 @@ def test_a_trial_told_twice_is_refused() -> None:
 
 
 def test_a_case_that_asks_two_things_is_refused() -> None:
-    with pytest.raises(InputError, match=r"out\.jsonl:2: asked: line 1 asks something else under the same name"):
+    with pytest.raises(InputError, match=r"out\.jsonl:2: asked: line 1 has a different case under the same name"):
         trials_of(row(status="passed", asked="a"), row(status="passed", asked="b"))
 
 

@@ -93,7 +93,7 @@ def test_expectations_in_other_words_define_nothing() -> None:
 
 
 def test_one_run_twice_is_refused() -> None:
-    with pytest.raises(InputError, match="run 1 of eval 1 stands in it twice"):
+    with pytest.raises(InputError, match="run 1 of eval 1 occurs in it twice"):
         read(skill_creator.benchmark([skill_creator.run(), skill_creator.run(held=(False,))]))
 
 

@@ -87,7 +87,7 @@ def test_real_file_of_vitest_and_vitest_evals() -> None:
     results = read(file)
     assert results.notes == [
         "bad.eval.ts couldn't be loaded: its tests are missing",
-        "a hook of hook.eval.ts broke: the tests that it left out are errors",
+        "a hook of hook.eval.ts failed: the tests that it left out are errors",
         "1 test passed or failed after retries: the last attempt counts",
     ]
     assert (results.planned, results.stopped) == (26, None)
@@ -363,7 +363,7 @@ def test_not_recognised(head: str) -> None:
         (json.dumps({"numTotalTestSuites": 1}), "no testResults"),
         (vitest_json(spec_file(row("a"))).replace('"testResults"', '"testResults": [], "testResults"'), "twice"),
         (json.dumps({"numTotalTestSuites": 1, "testResults": [{"name": "a"}]}), "no assertionResults"),
-        (json.dumps({"numTotalTestSuites": 1, "testResults": [{"assertionResults": [1]}]}), "no object"),
+        (json.dumps({"numTotalTestSuites": 1, "testResults": [{"assertionResults": [1]}]}), "not an object"),
         (json.dumps({"numTotalTestSuites": 1, "testResults": {}}), "is missing"),
         ("[]", "is missing"),
     ],

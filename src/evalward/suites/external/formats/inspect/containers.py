@@ -93,7 +93,7 @@ class EvalLog:
         with self._reading() as opened:
             header = JsonStream(opened(start)).value(MOST_VALUES)
         if not isinstance(header, dict):
-            raise unreadable(file, TITLE, f"its {start} is no object")
+            raise unreadable(file, TITLE, f"its {start} is not an object")
         self.header = Header(header)
 
     def rows(self) -> Iterator[Row]:

@@ -153,7 +153,9 @@ def _notes(log: Log, survey: _Survey) -> Iterator[str]:
     if log.header.invalidated:
         yield "samples that were declared invalid in inspect's log are not counted"
     if survey.retried:
-        yield f"inspect ran {plural(survey.retried, 'trial')} again after an error: tokens are those of the last try"
+        yield (
+            f"inspect ran {plural(survey.retried, 'trial')} again after an error: tokens are those of the last attempt"
+        )
     if log.header.error and log.header.ending(survey.counted) is None:
         yield f"inspect ended with an error: {log.header.error}"
 
@@ -161,4 +163,4 @@ def _notes(log: Log, survey: _Survey) -> Iterator[str]:
 def _older(log: Log, logs: Sequence[Log]) -> Iterator[str]:
     for other in logs:
         if other is not log and _run_of(other) == _run_of(log):
-            yield f"{other.file.name} is not read: {log.file.name} is the same run, tried again"
+            yield f"{other.file.name} is not read: {log.file.name} is the same run, repeated"

@@ -57,7 +57,7 @@ class Asserted:
 
     def checked(self) -> CheckResult:
         """The check in the report."""
-        detail = f"broke: {self.reason}" if self.broke else self.reason
+        detail = f"error: {self.reason}" if self.broke else self.reason
         return CheckResult(check=self.name, passed=self.passed, detail=detail[:_MOST_DETAIL], weight=self.weight)
 
 

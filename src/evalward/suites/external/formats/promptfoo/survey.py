@@ -55,7 +55,7 @@ class RowSurvey:
     def add(self, row: Any) -> None:
         """Another row. Raises `InputError` for what is none, and for one that is there twice."""
         if not isinstance(row, dict) or not isinstance(row.get("testCase"), dict):
-            raise self._wrong("one of its results is no result of a test")
+            raise self._wrong("one of its results is not a test's")
         self.rows += 1
         if self.rows > MOST_ROWS:
             raise self._wrong(f"it has more than {MOST_ROWS:,} results")

@@ -83,13 +83,13 @@ def _scores(row: Mapping[str, Any], status: Status | None, assertions: Sequence[
     broke = [part for part in all_parts(assertions) if part.broke]
     named = {name: _named(name, value, assertions) for name, value in told.items() if name != _MAIN}
     if broke:
-        return {_MAIN: Score(error=broke[0].reason or "it broke")} | named
+        return {_MAIN: Score(error=broke[0].reason or "it ended in an error")} | named
     return {_MAIN: Score(value=number(row.get("score")), passed=status is Status.PASSED)} | named
 
 
 def _named(name: str, value: Any, assertions: Sequence[Asserted]) -> Score:
     feeding = [part for part in all_parts(assertions) if part.metric == name]
-    broke = next((part.reason or "it broke" for part in feeding if part.broken), None)
+    broke = next((part.reason or "it ended in an error" for part in feeding if part.broken), None)
     if broke is not None:
         return Score(error=broke)
     passed = all(part.passed for part in feeding) if feeding else None

@@ -1,0 +1,30 @@
+"""What identifies who is evaluated in a run, and what with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from evalward.records.base import digest
+from evalward.records.case import Case
+from evalward.records.report import SOLUTIONS, Subject
+from evalward.records.target_id import target_id
+from evalward.suites.base import Prepared
+from evalward.targets.base import Evaluated
+
+
+def make_subject(parts: Mapping[str, str]) -> Subject:
+    """The parts, and the hash over them."""
+    return Subject.model_validate({"hash": digest(dict(parts)), **parts})
+
+
+def subject_of(suite: Prepared, target: Evaluated) -> Subject:
+    """What the suite says, what the target says, and what the target takes from the suite's cases."""
+    return make_subject({**suite.subject, **target.subject, **_solutions(target, suite.cases)})
+
+
+def _solutions(target: Evaluated, cases: Sequence[Case]) -> dict[str, str]:
+    """The solutions of all cases of the suite, chosen or not, of who gives nothing else."""
+    if target_id(target.id).form != "oracle":
+        return {}
+    apart = {case.id: texts for case in cases if case.is_for(target.id) and (texts := case.solution_apart())}
+    return {SOLUTIONS: digest(apart)} if apart else {}

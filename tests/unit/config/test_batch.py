@@ -1,0 +1,34 @@
+"""What a configuration says about batches."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from evalward.config.batch import Batch, seconds_of
+from support.live import live_config
+
+
+@pytest.mark.parametrize(("wait", "seconds"), [("24h", 86400), ("1m", 60), ("90m", 5400), ("1440m", 86400)])
+def test_a_wait_is_read(wait: str, seconds: int) -> None:
+    assert seconds_of(wait) == Batch(wait=wait).wait_s == seconds
+
+
+@pytest.mark.parametrize("wait", ["25h", "1441m", "0h", "-1h", "1d", "90", "1.5h", "", "1h ", "٣h"])
+def test_what_is_no_such_time_is_refused(wait: str) -> None:
+    with pytest.raises(ValidationError, match="like 90m or 24h"):
+        Batch(wait=wait)
+
+
+@pytest.mark.parametrize(
+    ("given", "terms"),
+    [
+        (False, None),
+        (True, Batch()),
+        ({"wait": "5h"}, Batch(wait="5h", then="live")),
+        ({"then": "stop"}, Batch(wait="24h", then="stop")),
+    ],
+)
+def test_the_terms_of_a_configuration(given: object, terms: Batch | None) -> None:
+    assert live_config(["anthropic/claude-haiku-4-5"], {}, batch=given).config.batches == terms
+    assert live_config(["anthropic/claude-haiku-4-5"], {}).config.batches is None
