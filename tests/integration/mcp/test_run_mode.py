@@ -117,7 +117,7 @@ async def test_arguments_that_are_no_object_are_not_sent(root: Path) -> None:
     first, second = details(outcome.result).calls
     assert (first.executed, second.executed) == (False, True)
     assert outcome.trace.tool_calls[0].ran is False
-    assert outcome.trace.tool_calls[0].stderr == "the arguments are no JSON object"
+    assert outcome.trace.tool_calls[0].stderr == "the arguments are not a JSON object"
 
 
 async def test_tools_of_other_servers_are_offered_and_not_executed(root: Path) -> None:

@@ -67,7 +67,10 @@ def test_the_files_of_a_suite_are_those_that_its_keys_name() -> None:
         ({"server": {"command": []}}, "suites[0].server.command: is empty"),
         ({"server": {"command": ""}}, "suites[0].server.command: is empty"),
         ({"server": {"command": ["x", 3]}}, "suites[0].server.command[1]: must be text, not the number 3."),
-        ({"server": {"url": "ftp://x"}}, 'suites[0].server.url: "ftp://x" is no address of a server. Write http:// or'),
+        (
+            {"server": {"url": "ftp://x"}},
+            'suites[0].server.url: "ftp://x" is not the address of a server. Write http:// or',
+        ),
         ({"server": {"snapshots": "x"}}, 'unknown key "snapshots". Did you mean snapshot?'),
         ({"server": {"snapshot": "../x.json"}}, 'suites[0].server.snapshot: the path "../x.json" has .. in it'),
         ({"distractors": ["/x.json"]}, 'suites[0].distractors[0]: the path "/x.json" is absolute'),

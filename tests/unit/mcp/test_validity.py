@@ -80,8 +80,8 @@ def test_items_of_a_list_are_those_of_the_dialect() -> None:
 @pytest.mark.parametrize(
     ("schema", "why"),
     [
-        (of_a({"type": "strin"}), "the schema is no JSON Schema: properties.a.type"),
-        ({"properties": [1]}, "the schema is no JSON Schema: properties"),
+        (of_a({"type": "strin"}), "the schema is not valid JSON Schema: properties.a.type"),
+        ({"properties": [1]}, "the schema is not valid JSON Schema: properties"),
         ({"$schema": "https://example.org/mine"}, "the schema is of a dialect that isn't known"),
         ({"$schema": 7}, "the schema is of a dialect that isn't known"),
         (of_a({"pattern": "(?=a)"}), "a pattern of the schema can't be used"),

@@ -9,7 +9,7 @@ from evalward.suites.mcp.catalogue import CatalogueTool
 from evalward.suites.mcp.details import AttemptedCall, written_arguments
 from evalward.suites.mcp.validity import ArgumentSchemas, invented_arguments
 
-NO_OBJECT = "the arguments are no JSON object"
+NO_OBJECT = "the arguments are not a JSON object"
 NO_SUCH_TOOL = "no server declares a tool of this name"
 
 

@@ -80,15 +80,17 @@ class McpExpectation(StrictRecord):
         default=None,
         ge=0,
         le=10_000,
-        description="Calls beside the expected ones. Default: 0 in mode select, any number in mode run",
+        description="Calls in addition to the expected ones. Default: 0 in mode select, any number in mode run",
     )
 
     @model_validator(mode="after")
     def _fitting(self) -> McpExpectation:
         if self.none and self.calls:
-            raise ValueError("`none: true` stands beside `calls`. Remove one of the two")
+            raise ValueError("`none: true` and `calls` exclude each other. Remove one of them")
         if self.none and self.max_extra is not None:
-            raise ValueError("`none: true` stands beside `max_extra`. Use `allow` for tools that may be called")
+            raise ValueError(
+                "`none: true` and `max_extra` exclude each other. Use `allow` for tools that may be called"
+            )
         if not (self.none or self.calls or self.forbid):
             raise ValueError("nothing is expected: write `calls`, `forbid` or `none: true`")
         wanted = {call.tool for call in self.calls}

@@ -148,7 +148,7 @@ def read_catalogue(root: Path, name: str, server: str | None = None) -> Catalogu
     try:
         value = read_json(data, once=True)
     except NoJsonError as error:
-        raise wrong(name, f"the snapshot is no JSON: {error}", _REMEDY, line=error.line) from error
+        raise wrong(name, f"the snapshot is not JSON: {error}", _REMEDY, line=error.line) from error
     return _read(value, name, server)
 
 
@@ -157,7 +157,7 @@ def _read(value: Any, file: str, server: str | None) -> Catalogue:
     tools = body.get("tools")
     if not isinstance(tools, list):
         said = "it has no key `tools`" if tools is None else f"`tools` is {described(tools)}"
-        raise wrong(file, f"this is no list of tools: {said}", _REMEDY)
+        raise wrong(file, f"this is not a list of tools: {said}", _REMEDY)
     if body.get("nextCursor"):
         raise wrong(
             file, "the list has further pages: `nextCursor` is set", "Put the tools of all pages into one list."
@@ -181,7 +181,7 @@ def _result(value: Any, file: str) -> dict[str, Any]:
     if isinstance(value, list):
         return {"tools": value}
     if not isinstance(value, dict):
-        raise wrong(file, f"this is no list of tools but {described(value)}", _REMEDY)
+        raise wrong(file, f"this is not a list of tools but {described(value)}", _REMEDY)
     if "error" in value and "jsonrpc" in value:
         raise wrong(file, "this is a server's refusal: it has the key `error`", _REMEDY)
     inner = value.get("result")
@@ -218,7 +218,7 @@ def _twice(tools: Sequence[Any]) -> Iterator[tuple[str, str]]:
         if name in seen:
             yield (
                 f"tools[{index}].name",
-                f"the tool {name!r} stands in the list twice: tools[{seen[name]}] has the name, too",
+                f"the tool {name!r} occurs in the list twice: tools[{seen[name]}] has the name, too",
             )
         seen.setdefault(name, index)
 

@@ -89,7 +89,7 @@ def prepared(schema: Mapping[str, Any]) -> PreparedSchema:
         raise SchemaUnusableError("the schema has both patternProperties and unevaluatedProperties")
     problem = _first(_meta(dialect), schema)
     if problem is not None:
-        raise SchemaUnusableError(f"the schema is no JSON Schema: {_in_words(problem)}")
+        raise SchemaUnusableError(f"the schema is not valid JSON Schema: {_in_words(problem)}")
     return PreparedSchema(_bounded(dialect)(schema, registry=referencing.Registry()))
 
 

@@ -144,7 +144,7 @@ def _invalid(schema: Mapping[str, Any]) -> str | None:
         problem = schema_problem(schema)
     except SchemaUnusableError as error:
         return f"can't be checked: {error.why}"
-    return None if problem is None else f"is no JSON Schema of draft 2020-12: {problem}"
+    return None if problem is None else f"is not valid JSON Schema of draft 2020-12: {problem}"
 
 
 def _at_most(tools: Sequence[NamedTool], rules: ProviderRules) -> tuple[Sequence[NamedTool], Sequence[RefusedTool]]:

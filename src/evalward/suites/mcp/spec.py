@@ -64,7 +64,7 @@ class McpServerSettings(StrictRecord):
     headers: dict[Text, str] = Field(default={}, description="HTTP headers for the address")
     snapshot: Text | None = Field(default=None, description="File with what the server answers to tools/list")
     name: Name | None = Field(
-        default=None, description="How models see the server beside others; default: its own name"
+        default=None, description="What models call the server when there are others; default: its own name"
     )
 
 
@@ -98,7 +98,7 @@ class McpSuite(IsolatedSuite, ComparedSuite):
     )
     cases: SomeTexts = Field(description="YAML or JSONL files with the cases; patterns such as evals/mcp/*.yaml")
     distractors: TextList = Field(
-        default=[], description="Snapshots of other servers, whose tools models see beside this one's; patterns"
+        default=[], description="Snapshots of other servers, whose tools models see as well; patterns"
     )
     instructions: bool = Field(
         default=True, description="Models read the server's instructions, as many hosts show them"
@@ -144,7 +144,7 @@ class McpSuite(IsolatedSuite, ComparedSuite):
         url = server.get("url")
         if isinstance(url, str) and not re.match("https?://.", url):
             remedy = "Write http:// or https:// and where the server listens."
-            yield Mistake((*path, "server", "url"), f"{shown(url)} is no address of a server", remedy)
+            yield Mistake((*path, "server", "url"), f"{shown(url)} is not the address of a server", remedy)
         yield from _of_base(suite, given[0], path)
 
 

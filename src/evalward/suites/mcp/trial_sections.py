@@ -71,4 +71,4 @@ def _more(details: McpDetails) -> Iterator[Facts]:
     ]
     rows = [GridRow(label=label, values=[value]) for label, value in known if value]
     if rows:
-        yield Facts(title="Beside the calls", rows=rows)
+        yield Facts(title="In addition to the calls", rows=rows)

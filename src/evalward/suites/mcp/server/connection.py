@@ -88,7 +88,7 @@ class ServerConnection:
         try:
             result = await self._in_time(asked, tool)
         except ValidationError as error:
-            return CallOutcome(f"The answer is no result of a call: {mistakes(error)}", True, "bad_answer")
+            return CallOutcome(f"The answer is not the result of a call: {mistakes(error)}", True, "bad_answer")
         except MCPError as error:
             if self._traffic.broken is not None or (error.code == CONNECTION_CLOSED and self._traffic.ended):
                 raise await self._death() from None

@@ -65,7 +65,7 @@ def place_of(spec: McpSuite, config: LoadedConfig, path: str | None = None) -> S
     if server.url is not None:
         return HttpServer(server.url, _headers(spec, config))
     if server.command is None:
-        raise ValueError("a snapshot is no server")
+        raise ValueError("a snapshot is not a server")
     path = path or os.environ.get("PATH", os.defpath)
     limits = SandboxLimits(
         memory_mb=spec.limits.memory_mb, processes=spec.limits.processes, disk_mb=spec.limits.disk_mb
