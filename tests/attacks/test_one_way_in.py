@@ -17,6 +17,7 @@ OURS = {
     "suites/speedup/measure/record_script.py": "runs in the workspace",
     "suites/speedup/measure/recorded.py": "scripts of ours",
     "suites/speedup/trial.py": "a copy that we made of the code, in a folder of our own",
+    "suites/mcp/server/folder.py": "names alone, for links that the server follows behind its walls",
     "targets/repository.py": "names alone: what is to be hidden from a program",
     "suites/scenario/artifacts.py": "a copy that we made of a workspace, in a folder of our own",
     "suites/scenario/results_folder.py": "a folder of a workspace, opened without following links",

@@ -13,6 +13,7 @@ import pytest
 
 from evalward.records.result import Trial
 from support import warm
+from support.mcp import checkout
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "mcp"
 NONE_NEEDED = {"greeting", "how-long-tulips-last", "no-tool-for-it", "thanks"}
@@ -84,6 +85,19 @@ def test_the_snapshot__is_what_the_server_lists(tmp_path: Path) -> None:
     code, said = evalward("mcp", "snapshot", "--output", str(tmp_path / "tools.json"), "--", *server)
     assert code == 0, said
     assert (tmp_path / "tools.json").read_bytes() == (EXAMPLE / "tools.json").read_bytes()
+
+
+def test_its_server__is_called_and_leaves_what_was_asked_for() -> None:
+    with checkout() as folder:
+        copy = copied(folder, ("[python3, server.py]", json.dumps([sys.executable, "-I", "-S", "server.py"])))
+        code, said = evalward("run", "--config", str(copy / "run.yml"), "--output", str(folder / "out"))
+        report = json.loads((folder / "out" / "report.json").read_text("utf-8"))
+    assert code == 0, said
+    (run,) = report["runs"]
+    assert [case["status"] for case in run["cases"]] == ["passed", "passed"]
+    assert run["metrics"]["tool_call_success_rate"]["value"] == 1.0
+    assert {check["check"] for case in run["cases"] for check in case["checks"]} >= {"state"}
+    assert not (EXAMPLE / "orders.json").exists()
 
 
 def test_recordings__are_what_the_script_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

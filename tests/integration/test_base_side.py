@@ -181,6 +181,8 @@ def test_files_of_the_head__are_not_in_the_bases_folder(tmp_path: Path) -> None:
             "program:p",
             "is a program of this checkout",
         ),
+        (suite(kind="mcp", server={"command": ["x"]}), suite(), CLAUDE, "its server is a program of this checkout"),
+        (suite(kind="mcp", server={"url": "http://x/"}), suite(), CLAUDE, "its server is at an address"),
         (suite(kind="speedup", targets=["nop"]), suite(), "nop", "of the kind speedup"),
     ],
 )

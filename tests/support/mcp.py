@@ -22,7 +22,7 @@ def small_server(*odd: str, files: Mapping[str, bytes] | None = None) -> Command
     """The small server, made to misbehave as these words say."""
     return CommandServer(
         words=(sys.executable, "-I", "-S", str(PROGRAM), *odd),
-        cwd=str(PROGRAM.parent),
+        linked=PROGRAM.parent,
         workspace=WorkspaceSettings(network="none", readable=_READABLE),
         env={"NOTES": "{folder}"},
         files=files or {},

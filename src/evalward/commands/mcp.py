@@ -19,6 +19,7 @@ from evalward.render.escape import one_line
 from evalward.render.numbers import format_count, plural
 from evalward.sandbox.base import SandboxError
 from evalward.suites.mcp.catalogue import Catalogue, dump_catalogue, tokens_of
+from evalward.suites.mcp.offered import refused_tools
 from evalward.suites.mcp.server.failures import ServerError
 from evalward.suites.mcp.server.listing import listed
 from evalward.suites.mcp.server.place import HttpServer, ServerPlace, place_of, place_of_words
@@ -106,6 +107,9 @@ def _text(world: World, catalogue: Catalogue, output: Path | None) -> str:
     ]
     if rows:
         screen.table(("tool", "tokens", "description"), rows, "lrl")
+    screen.blank()
+    for refused in refused_tools(catalogue):
+        screen.say(refused, mark="!", colour="yellow")
     if output is not None:
         screen.blank()
         screen.say(f"Snapshot: {output}")

@@ -114,6 +114,11 @@ class ComparedSuite(Suite):
         "turns with these",
     )
 
+    @property
+    def elsewhere(self) -> str | None:
+        """Why what is evaluated does not lie in the commit's files after all; `None` where it does."""
+        return None
+
     @classmethod
     def mistakes(cls, suite: Value, path: KeyPath) -> Iterator[Mistake]:
         """Where both sides are measured now, all that is evaluated has to lie in the commit's files."""

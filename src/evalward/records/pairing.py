@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from evalward.records.base import clean_text
 from evalward.records.trace import Block, Role, ToolCall, ToolUse, Trace
+
+LONGEST_CALL = 10_000  # characters
+
+
+def named_call(name: str, given: Any) -> str:
+    """What a call's record has as its command where a tool takes arguments and no script: the tool, then these."""
+    plain = given is None or isinstance(given, str)
+    words = (given or "") if plain else json.dumps(given, ensure_ascii=False)
+    text = clean_text(f"{name} {words}".rstrip())
+    return text if len(text) <= LONGEST_CALL else f"{text[:LONGEST_CALL]}…"
 
 
 @dataclass(frozen=True)
@@ -79,7 +92,8 @@ class _Calls:
         found = [self._first(self._places, value) for value in given if isinstance(value, str)]
         if self._broken:
             found += [self._first(self._broken, shown) for shown in (use.name, str(use.input))]
-        return min([place for place in found if place is not None], default=None)
+        places = [place for place in found if place is not None]
+        return min(places) if places else self._first(self._places, named_call(use.name, use.input))
 
     def _first(self, index: Mapping[str, deque[int]], command: str) -> int | None:
         places = index.get(command)

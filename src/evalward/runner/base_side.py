@@ -117,6 +117,8 @@ def _refuse_foreign(suite: Suite, target: str) -> None:
     """Raises `NotMeasuredError` where what is evaluated lies outside of the commit's files."""
     if not isinstance(suite, ComparedSuite):
         raise NotMeasuredError(f"suites of the kind {suite.kind} are not measured beside the head")
+    if suite.elsewhere is not None:
+        raise NotMeasuredError(suite.elsewhere)
     if target_id(target).form in _FOREIGN:
         raise NotMeasuredError(f"{target} is a program of this checkout, and the base's is not built here")
     if isinstance(suite, SandboxedSuite) and suite.sandbox == "process":

@@ -42,5 +42,7 @@ def installed_along(path: str) -> Iterator[Path]:
         if system or not folder.is_absolute() or not folder.is_dir() or folder in (home, *home.parents):
             continue
         yield folder
+        if folder.name == "shims":  # of a version manager, which lead to what it has installed
+            yield folder.parent
         if (folder.parent / "pyvenv.cfg").is_file():  # a virtual environment, and whose interpreter it has
             yield from (folder.parent, (folder / "python").resolve().parent.parent)

@@ -169,6 +169,15 @@ async def test_a_server_that_hangs_fails_the_trial_with_the_reason(root: Path) -
     assert failed.message == "the server failed: it gave no answer to 'echo' within 0.05 s"
 
 
+async def test_an_answer_that_is_no_result_fails_the_trial_with_the_reason(root: Path) -> None:
+    target = Talking(called("echo", {"text": "hello"}))
+    failed = await result(suite(root, 'answer={"result": {"content": 3}}'), target)
+    assert (failed.status, failed.reason) == (Status.FAILED, "server_bad_answer")
+    assert failed.message is not None
+    assert failed.message.startswith("the server failed: its answer to 'echo' is no result of a call: content: ")
+    assert len(target.requests) == 1
+
+
 async def test_the_state_after_a_servers_death_is_not_looked_at(root: Path) -> None:
     failed = await result(suite(root, "die=call"), Oracle(), "note")
     assert failed.reason == "server_died"
@@ -274,3 +283,31 @@ async def test_recorded_calls_are_executed_by_todays_server(root: Path) -> None:
     assert (other.status, details(other).diverged_at) == (Status.PASSED, 1)
     dead = await result(suite(root, "die=call"), Recorded(recorded))
     assert (dead.status, dead.reason, details(dead).diverged_at) == (Status.FAILED, "server_died", 1)
+
+
+# --- validate ---------------------------------------------------------------------------------------------------------
+
+
+async def test_a_suite_is_proven_by_executing_the_expected_calls(root: Path) -> None:
+    proof = await MCP.prove(suite(root))
+    assert (list(proof.problems), proof.summary) == ([], "2 expected calls executed by the server; every check holds")
+
+
+async def test_a_case_whose_expected_calls_do_not_lead_to_its_state_is_a_mistake(root: Path) -> None:
+    proof = await MCP.prove(suite(root, lines=[ECHO, {**NOTE, "state": "test -e b.txt"}]))
+    (problem,) = proof.problems
+    assert str(problem).startswith("cases.jsonl:2: note: the executed calls fail 'state': exit code 1")
+
+
+async def test_a_server_that_dies_of_an_expected_call_is_told(root: Path) -> None:
+    proof = await MCP.prove(suite(root, "die=call", lines=[ECHO]))
+    assert "the server failed: it ended with exit code 7" in str(proof.problems[0])
+
+
+async def test_a_server_at_an_address_executes_nothing_for_a_proof(root: Path) -> None:
+    with http_server() as server:
+        prepared = prepared_suite(root, [ECHO], server={"url": server.url}, mode="run")
+        listed = len(server.headers)
+        proof = await MCP.prove(prepared)
+        assert len(server.headers) == listed
+    assert "none of them executed" in proof.summary

@@ -68,6 +68,7 @@ async def test_a_server_has_files_a_home_and_none_of_our_variables(monkeypatch: 
     async with open_server(place) as session:
         found = json.loads((await session.call("look", {"name": "a.txt"})).text)
     assert found["content"] == "given"
-    assert found["cwd"] == str(PROGRAM.parent)
+    assert found["cwd"] == found["notes"].removesuffix("/notes")
+    assert PROGRAM.name in found["beside"]
     assert found["variables"] == ["HOME", "LANG", "MINE", "NOTES", "PATH", "TMPDIR"]
     assert found["home"] not in {str(Path.home()), ""}

@@ -96,6 +96,13 @@ def test_a_server_that_fails_is_told_in_one_sentence(root: Path) -> None:
     assert not (root / "tools.json").exists()
 
 
+def test_tools_that_providers_refuse_are_named(root: Path) -> None:
+    tool = {"name": "x", "description": "d", "inputSchema": {"type": "object", "oneOf": [{"required": ["a"]}]}}
+    _, shown = snapshot(root, "--", *SMALL, f"list={json.dumps({'tools': [tool]})}")
+    assert "! x is left out for models of Anthropic: " in shown
+    assert "! x is left out for models of OpenAI: " in shown
+
+
 def test_what_a_server_calls_itself_is_harmless(root: Path) -> None:
     tool = {"name": "x\x1b[2J", "description": "::error::\x1b]0;title\x07\nnext", "inputSchema": {"type": "object"}}
     _, shown = snapshot(root, "--", *SMALL, f"list={json.dumps({'tools': [tool]})}")

@@ -77,7 +77,11 @@ def test_the_files_of_a_suite_are_those_that_its_keys_name() -> None:
         ({"targets": ["claude-code/x"]}, "is an agent, which works by itself; suites of kind mcp have none"),
         (
             {"server": {"url": "http://x/"}, "compare_with": "base"},
-            "a server at an address can't be compared with the base commit: both sides would ask the same one.",
+            "this server can't be compared with the base commit's: its server is at an address, and is the same for",
+        ),
+        (
+            {"server": {"command": ["x"]}, "compare_with": "base"},
+            "its server is a program of this checkout, and the base's is not built here. Remove the key, or measure",
         ),
     ],
 )

@@ -39,7 +39,9 @@ def test_pairing_is_not_greedy() -> None:
 def test_a_repeat_is_an_extra() -> None:
     found = counts(mcp_case(TULIP), said("tulip"), said("tulip"))
     assert (found.matched, found.expected, found.counted) == (1, 1, 2)
-    assert failing(mcp_case(TULIP), said("tulip"), said("tulip")) == {"no other call": "1 other: echo"}
+    assert failing(mcp_case(TULIP), said("tulip"), said("tulip")) == {
+        "no other call": "called beyond what is expected: echo"
+    }
 
 
 def test_arguments_are_counted_where_the_tool_was_called() -> None:
@@ -238,12 +240,15 @@ def test_numbers_count_calls_that_are_not_kept() -> None:
 def test_checks_say_what_was_there_instead() -> None:
     case = mcp_case(TULIP)
     name = 'call echo {"text": "tulip"}'
-    assert failing(case) == {name: "the tool was not called"}
-    assert failing(case, said("rose")) == {name: 'called with {"text": "rose"}', "no other call": "1 other: echo"}
+    assert failing(case) == {name: "not called"}
+    assert failing(case, said("rose")) == {
+        name: 'called with {"text": "rose"}',
+        "no other call": "called beyond what is expected: echo",
+    }
     other = failing(case, call("list_orders"), undeclared("grep"))
     assert other == {
-        name: "the tool was not called, but list_orders, grep",
-        "no other call": "2 others: list_orders, grep",
+        name: "not called; called instead: list_orders, grep",
+        "no other call": "called beyond what is expected: list_orders, grep",
     }
 
 

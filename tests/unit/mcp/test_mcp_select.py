@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evalward.records.result import UNREADABLE, Result, Status
-from evalward.records.trace import Text, ToolUse
+from evalward.records.trace import Text, ToolCall, ToolUse
 from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.suites.mcp.details import McpDetails
 from evalward.suites.mcp.kind import MCP
@@ -97,7 +97,7 @@ async def test_the_expected_call_passes__under_the_servers_own_name(tmp_path: Pa
     assert [(call.tool, call.valid, call.executed) for call in found.calls] == [("order.cancel", True, False)]
     assert (found.answer, found.turns, found.catalogue_tokens) == ("At once.", 1, suite.settings.tools.own.tokens)
     assert outcome.result.usage.cost_usd == 0.5
-    assert outcome.trace.tool_calls == []
+    assert outcome.trace.tool_calls == [ToolCall(commands='order.cancel {"id": "A-7"}', exit_code=None, ran=False)]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,13 @@ import pytest
 
 from evalward.suites.mcp.attempts import NO_OBJECT, NO_SUCH_TOOL, attempted
 from evalward.suites.mcp.details import kept_calls
-from evalward.suites.mcp.json_schema import MOST_DEPTH, MOST_IN_SCHEMA, MOST_PARTS
+from evalward.suites.mcp.json_schema import (
+    MOST_DEPTH,
+    MOST_IN_SCHEMA,
+    MOST_PARTS,
+    SchemaUnusableError,
+    schema_problem,
+)
 from evalward.suites.mcp.validity import ArgumentSchemas, ArgumentVerdict, invented_arguments
 from support.mcp_calls import SERVER, object_schema, shop
 
@@ -184,6 +190,15 @@ def test_many_items_are_compared_quickly() -> None:
     unlike = [*({"x": at} for at in range(5000)), True, 1, 1.5, None, "1", False, 0]
     assert verdict(of_a({"uniqueItems": True}), {"a": unlike}).valid is True
     assert verdict(of_a({"uniqueItems": True}), {"a": [*unlike, {"x": 7.0}]}).valid is False
+
+
+def test_the_schema_itself_is_looked_at_in_a_limited_number_of_steps() -> None:
+    """The library would compare each of 4,000 types with each other one."""
+    odd = of_a({"type": [{"x": at} if at % 2 else f"t{at}" for at in range(2000)] * 2})
+    found = verdict({**odd, "$schema": "https://json-schema.org/draft/2020-12/schema"}, {"a": 1})
+    assert found.valid is None
+    with pytest.raises(SchemaUnusableError):
+        schema_problem(of_a({"anyOf": [{"type": ["string", {}] * 500}] * 400}))
 
 
 def test_what_is_wrong_is_said_briefly() -> None:

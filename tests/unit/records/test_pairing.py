@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalward.records.pairing import paired
+from evalward.records.pairing import LONGEST_CALL, named_call, paired
 from evalward.records.trace import Block, Message, Text, ToolCall, ToolUse, Trace
 
 
@@ -74,3 +74,15 @@ def test_input_of_any_form_is_no_reason_to_stop() -> None:
             ("ToolUse", None),
             ("-", "ls"),
         ]
+
+
+def test_a_call_with_arguments_stands_where_its_tool_was_asked_for_with_them() -> None:
+    uses = [ToolUse(id="1", name="a", input={"q": "x", "n": 1}), ToolUse(id="2", name="a", input={"q": "y"})]
+    uses += [ToolUse(id="3", name="b", input=None), ToolUse(id="4", name="b", input="no object")]
+    uses.append(ToolUse(id="5", name="c", input={"long": "z" * LONGEST_CALL}))
+    calls = [ToolCall(commands=named_call(use.name, use.input), exit_code=0) for use in uses]
+    assert [call.commands for call in calls[:4]] == ['a {"q": "x", "n": 1}', 'a {"q": "y"}', "b", "b no object"]
+    assert len(calls[4].commands) == LONGEST_CALL + 1
+    trace = Trace(messages=[Message(role="assistant", content=list(uses))], tool_calls=calls)
+    (message,) = paired(trace)
+    assert [(part.block, part.call) for part in message.parts] == list(zip(uses, calls, strict=True))

@@ -216,7 +216,8 @@ def _asked(steps: Sequence[Step | GapBlock]) -> tuple[list[Said], list[Step | Ga
 def _call_facts(step: Called) -> Iterator[str]:
     if not step.ran:
         yield "not run"
-    yield "exit code unknown" if step.exit_code is None else f"exit {step.exit_code}"
+    if step.ran or step.exit_code is not None:
+        yield "exit code unknown" if step.exit_code is None else f"exit {step.exit_code}"
     if step.duration_ms is not None:
         yield format_number(step.duration_ms, "ms")
     if step.cut:

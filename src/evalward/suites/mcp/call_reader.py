@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evalward.records.pairing import named_call
 from evalward.records.trace import ToolUse
 from evalward.suites.mcp.attempts import attempted
 from evalward.suites.mcp.details import AttemptedCall
@@ -25,3 +26,7 @@ class CallReader:
     def is_own(self, call: AttemptedCall) -> bool:
         """Whether it is of a tool of the suite's own server."""
         return call.known and call.server == self._own
+
+    def text(self, use: ToolUse) -> str:
+        """The call as its record has it, with the tool's own name."""
+        return named_call(self._names.shown(use.name), use.input)

@@ -38,8 +38,6 @@ _CLASSES = (
     jsonschema.Draft6Validator,
     jsonschema.Draft4Validator,
 )
-_VALUES = ("const", "enum", "default", "examples")
-"""Keywords whose values are values, not schemas."""
 _COMPARING = ("const", "enum", "uniqueItems")
 """Keywords that look at all of a value by themselves."""
 
@@ -87,14 +85,27 @@ def prepared(schema: Mapping[str, Any]) -> PreparedSchema:
     if (_measure(schema) or MOST_PARTS) > MOST_IN_SCHEMA:
         raise SchemaUnusableError(f"the schema is nested too deeply or has more than {MOST_IN_SCHEMA:,} parts")
     dialect = _dialect(schema)
-    own = _without_dialects(schema)
-    if _has_key(own, "patternProperties") and _has_key(own, "unevaluatedProperties"):
+    if _has_key(schema, "patternProperties") and _has_key(schema, "unevaluatedProperties"):
         raise SchemaUnusableError("the schema has both patternProperties and unevaluatedProperties")
-    bounded = _bounded(dialect)
-    problem = _first(bounded(dialect.META_SCHEMA, registry=referencing.Registry()), own)
+    problem = _first(_meta(dialect), schema)
     if problem is not None:
         raise SchemaUnusableError(f"the schema is no JSON Schema: {_in_words(problem)}")
-    return PreparedSchema(bounded(own, registry=referencing.Registry()))
+    return PreparedSchema(_bounded(dialect)(schema, registry=referencing.Registry()))
+
+
+def schema_problem(schema: Mapping[str, Any]) -> str | None:
+    """What is wrong with a schema by draft 2020-12, whatever `$schema` it names; `None` where nothing is.
+
+    Raises `SchemaUnusableError` for one that takes too many steps to look at.
+    """
+    error = _first(_meta(jsonschema.Draft202012Validator), schema)
+    return None if error is None else _in_words(error)
+
+
+@cache
+def _meta(dialect: Any) -> Any:
+    """What judges schemas of a dialect."""
+    return _bounded(dialect)(dialect.META_SCHEMA, registry=referencing.Registry())
 
 
 def _first(validator: Any, instance: Any) -> ValidationError | None:
@@ -160,19 +171,6 @@ def _uri(name: Any) -> str:
     return str(name).removesuffix("#").removeprefix("https:").removeprefix("http:")
 
 
-def _without_dialects(schema: Any) -> Any:
-    """The schema without the names of dialects: the library would leave our bounds behind at each of them."""
-    if isinstance(schema, list):
-        return [_without_dialects(each) for each in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        key: value if key in _VALUES else _without_dialects(value)
-        for key, value in schema.items()
-        if key != "$schema" or not isinstance(value, str)
-    }
-
-
 def _has_key(value: Any, key: str) -> bool:
     if isinstance(value, dict) and key in value:
         return True
@@ -191,7 +189,14 @@ def _bounded(dialect: Any) -> Any:
     validators: Any = jsonschema.validators
     own = {name: keyword for name, keyword in _OWN.items() if name in dialect.VALIDATORS}
     keywords = {**dialect.VALIDATORS, **own}
-    return validators.extend(dialect, {name: _counted(name, keyword) for name, keyword in keywords.items()})
+    bounded = validators.extend(dialect, {name: _counted(name, keyword) for name, keyword in keywords.items()})
+    fields = [field for field in bounded.__attrs_attrs__ if field.init]
+
+    def evolve(self: Any, **changes: Any) -> Any:
+        return bounded(**{field.alias: getattr(self, field.name) for field in fields} | changes)
+
+    bounded.evolve = evolve  # the library's own leaves the bounds behind where a schema names its dialect
+    return bounded
 
 
 def _counted(name: str, keyword: _Keyword) -> _Keyword:

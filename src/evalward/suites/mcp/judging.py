@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalward.records.result import CheckResult
-from evalward.render.numbers import plural
 from evalward.suites.mcp.case import ExpectedCall, ForbiddenCall, McpCase
 from evalward.suites.mcp.catalogue import Catalogue
 from evalward.suites.mcp.details import (
@@ -31,7 +30,7 @@ from evalward.suites.mcp.matching import (
 )
 
 NO_CALLS = "(no call)"
-NOT_CALLED = "the tool was not called"
+NOT_CALLED = "not called"
 _SHOWN_ARGUMENTS = 200  # characters
 _SHOWN_CALLS = 5
 _SHOWN_NAME = 256  # characters of a name that a model made up
@@ -266,7 +265,7 @@ class _Judgement:
             return f"called with {_arguments_text(same[0])}" + _because(same[0])
         if any(self.is_of(expected, call) for call in self.counted):
             return "not called once more"
-        return f"{NOT_CALLED}, but {_listed(self.counted)}"
+        return f"not called; called instead: {_listed(self.counted)}"
 
     def _exact_check(self) -> CheckResult:
         held = one_after_the_other(len(self.case.expect.calls), len(self.counted), self.fits)
@@ -285,7 +284,7 @@ class _Judgement:
         taken = {partner for partner in self.pairs if partner is not None}
         others = [call for at, call in enumerate(self.counted) if at not in taken]
         return CheckResult(
-            check=name, passed=held, detail="" if held else f"{plural(self.extra, 'other')}: {_listed(others)}"
+            check=name, passed=held, detail="" if held else f"called beyond what is expected: {_listed(others)}"
         )
 
 

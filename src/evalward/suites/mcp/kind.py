@@ -65,10 +65,15 @@ class McpKind(BaseKind):
         return await run_select(suite, case, target, trial)
 
     async def prove(self, suite: McpPrepared) -> Proof:
-        """The expected calls pass, doing nothing doesn't, and no provider refuses a tool."""
+        """The expected calls pass, and no provider refuses a tool. In mode `run` the suite's program executes them."""
         from evalward.suites.mcp.prove import prove_cases  # noqa: PLC0415 - only `validate` proves
 
-        return prove_cases(suite)
+        proof = prove_cases(suite)
+        if suite.spec.mode == "select" or suite.spec.server.command is None or proof.problems:
+            return proof
+        from evalward.suites.mcp.prove_run import prove_by_running  # noqa: PLC0415
+
+        return await prove_by_running(suite)
 
     def per_trial(self, metric: str) -> PerTrial | None:
         """What single trials add to a metric."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from evalward.records.providers import PROVIDERS
 from evalward.records.trace import Block, Message, ToolUse
 from evalward.records.words import shown
 from evalward.suites.mcp.case import McpCase
@@ -70,3 +71,9 @@ def told_system(system: str, catalogues: Sequence[Catalogue]) -> str:
         _INSTRUCTIONS.format(server=each.server, text=each.instructions) for each in catalogues if each.instructions
     ]
     return "\n\n".join([system, *instructions])
+
+
+def refused_tools(own: Catalogue) -> list[str]:
+    """The server's tools that a maker's models are not offered, and why."""
+    targets = [f"{name}/model" for name in PROVIDERS]
+    return list(dict.fromkeys(OfferedTools(own, (), ToolNames(own)).left_out(targets)))

@@ -44,6 +44,16 @@ def _unlisted(spec: McpSuite, config: LoadedConfig, message: str) -> Problem:
     return Problem(place=place, field=field, message=message, remedy=_REMEDY)
 
 
+def walls_of(spec: McpSuite) -> list[str]:
+    """What has to be said of the walls around a program. Raises `SandboxError` where that can't be known."""
+    if spec.server.command is None:
+        return []
+    from evalward.sandbox.process import available  # noqa: PLC0415 - only a program has walls
+    from evalward.suites.isolation import shortcomings  # noqa: PLC0415
+
+    return shortcomings(spec, available(), "servers")
+
+
 def refuse_unlisted(unlisted: Problem | None) -> None:
     """Raises `TrialBrokenError` where the suite's server listed no tools."""
     if unlisted is not None:

@@ -23,7 +23,7 @@ from evalward.suites.mcp.load import (
 )
 from evalward.suites.mcp.names import ToolNames
 from evalward.suites.mcp.offered import SYSTEM_PROMPT, OfferedTools, told_system
-from evalward.suites.mcp.own_server import load_own
+from evalward.suites.mcp.own_server import load_own, walls_of
 from evalward.suites.mcp.spec import McpSuite
 from evalward.suites.mcp.subject import subject_of
 from evalward.suites.tool import load_system
@@ -87,7 +87,7 @@ def _or_problems(problems: list[Problem], load: Callable[[], T]) -> T | None:
 def _prepared(spec: McpSuite, cases: Sequence[McpCase], tools: OfferedTools, words: str) -> McpPrepared:
     system = told_system(words, (tools.own, *tools.others) if spec.instructions else ())
     subject = subject_of(tools.own, tools.others, words, tools.own.instructions if spec.instructions else None)
-    warnings = [*odd_names(cases, tools), *tools.left_out(spec.targets)]
+    warnings = [*odd_names(cases, tools), *tools.left_out(spec.targets), *walls_of(spec)]
     settings = McpContext(tools, system, spec.timeout_s, CallReader(tools))
     return Prepared(spec, cases, subject.parts, settings, warnings, texts=subject.texts)
 

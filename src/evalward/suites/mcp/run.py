@@ -40,7 +40,7 @@ async def run_run(suite: McpPrepared, case: McpCase, target: Target, trial: int)
     try:
         async with settings.servers.open(case) as session:
             began = True
-            return await _Run(settings, case, target, trial, session).outcome(chat)
+            return await _ServedTrial(settings, case, target, trial, session).outcome(chat)
     except ServerError as error:
         raise TrialBrokenError(Trace(), NOT_LISTED, f"the server didn't list its tools: {error}") from error
     except SandboxError as error:
@@ -48,7 +48,7 @@ async def run_run(suite: McpPrepared, case: McpCase, target: Target, trial: int)
 
 
 @dataclass(frozen=True)
-class _Run:
+class _ServedTrial:
     """A trial whose server has listed its tools."""
 
     settings: McpContext

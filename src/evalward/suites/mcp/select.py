@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalward.records.base import clean_text
-from evalward.records.trace import Message, Text
+from evalward.records.trace import Message, Text, ToolCall
 from evalward.suites.base import TrialOutcome
 from evalward.suites.blame import blameless
 from evalward.suites.loop import keep, writable
@@ -56,8 +56,9 @@ async def _asked(settings: McpContext, case: McpCase, chat: Chat, target: str) -
 def _scored(settings: McpContext, case: McpCase, chat: Chat, turn: SingleTurn) -> ScoredTrial:
     said = turn.trace.messages[-1] if turn.reply is not None else Message(role="assistant", content=[])
     calls = [settings.calls.attempt(use) for use in said.tool_uses]
+    not_run = [ToolCall(commands=settings.calls.text(use), exit_code=None, ran=False) for use in said.tool_uses]
     return ScoredTrial(
-        trace=keep(turn.trace),
+        trace=turn.trace.model_copy(update={"tool_calls": not_run}),
         scored=score_calls(case, calls, settings.tools.own),
         answer=clean_text(said.text).strip(),
         replayed=chat.recording is not None,

@@ -9,10 +9,10 @@ from evalward.sandbox.base import SandboxError, cut
 from evalward.suites.base import TrialBrokenError
 from evalward.suites.loop import USAGE_ERROR, UsedTool
 from evalward.suites.mcp.call_reader import CallReader
-from evalward.suites.mcp.details import AttemptedCall, written_arguments
+from evalward.suites.mcp.details import AttemptedCall
 from evalward.suites.mcp.provider_rules import Offer
-from evalward.suites.mcp.server.contents import CallOutcome
-from evalward.suites.mcp.server.failures import ServerError
+from evalward.suites.mcp.server.contents import BAD_ANSWER, CallOutcome
+from evalward.suites.mcp.server.failures import ServerAnswerError, ServerError
 from evalward.suites.mcp.server.session import ServerSession
 from evalward.targets.base import BrokeOffError, ToolSpec
 from evalward.targets.failures import Cause
@@ -37,14 +37,14 @@ class ServerTools:
 
     async def use(self, use: ToolUse) -> UsedTool:
         """Execute a call of a tool of the server; others are answered with why they can't be."""
-        given = self._offer.own_keys(use.name, use.input)
-        attempt = self._calls.attempt(use.model_copy(update={"input": given}))
+        own = use.model_copy(update={"input": self._offer.own_keys(use.name, use.input)})
+        attempt, written = self._calls.attempt(own), self._calls.text(own)
         why_not = self._why_not(attempt)
         if why_not:
             self.attempts.append(attempt)
-            call = ToolCall(commands=_written(attempt), stderr=why_not, exit_code=USAGE_ERROR, ran=False)
+            call = ToolCall(commands=written, stderr=why_not, exit_code=USAGE_ERROR, ran=False)
             return UsedTool(ToolResult(tool_use_id=use.id, content=why_not, is_error=True), call)
-        return await self._executed(use, attempt)
+        return await self._executed(use, attempt, written)
 
     def _why_not(self, attempt: AttemptedCall) -> str:
         """Why a call is not sent, as the model reads it; empty for one that is."""
@@ -54,18 +54,20 @@ class ServerTools:
             return attempt.why
         return "" if self._calls.is_own(attempt) else ELSEWHERE
 
-    async def _executed(self, use: ToolUse, attempt: AttemptedCall) -> UsedTool:
+    async def _executed(self, use: ToolUse, attempt: AttemptedCall, written: str) -> UsedTool:
         try:
             outcome = await self._session.call(attempt.tool, attempt.arguments or {})
         except ServerError as error:
             self.failure = error
             outcome = CallOutcome(str(error), is_error=True, why=error.reason)
+        if outcome.why == BAD_ANSWER:
+            self.failure = ServerAnswerError(f"its answer to {attempt.tool!r} is no result of a call: {outcome.text}")
         failed = outcome.is_error
         why = cut(outcome.text, 500) if failed else attempt.why
         self.attempts.append(attempt.model_copy(update={"executed": True, "error": failed, "why": why}))
         text = cut(outcome.text)
         call = ToolCall(
-            commands=_written(attempt),
+            commands=written,
             stdout="" if failed else text,
             stderr=text if failed else "",
             exit_code=_FAILED if failed else 0,
@@ -77,9 +79,3 @@ class ServerTools:
     async def broken(self, trace: Trace, error: SandboxError) -> TrialBrokenError | BrokeOffError:
         """The server's sandbox was ended by nothing that the server did."""
         return TrialBrokenError(trace, Cause.SANDBOX, str(error), begun=True)
-
-
-def _written(attempt: AttemptedCall) -> str:
-    """A call in one line: the tool, and what it is given."""
-    given = written_arguments(attempt.arguments) if attempt.arguments is not None else attempt.raw or ""
-    return cut(f"{attempt.tool} {given}".rstrip())

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from evalward.config.yaml_positions import Mistake
 
 _PLACES = ("command", "url", "snapshot")
+_ELSEWHERE = {
+    "command": "its server is a program of this checkout, and the base's is not built here",
+    "url": "its server is at an address, and is the same for both sides",
+}
+"""Why a server is not one that the base commit's files make."""
 _BELONGS: Mapping[str, str] = {"env": "command", "cwd": "command", "headers": "url"}
 """Which of the places a key belongs to."""
 
@@ -107,6 +112,11 @@ class McpSuite(IsolatedSuite, ComparedSuite):
     )
     limits: McpLimits = Field(default=McpLimits(), description="What one server may use of the machine")
 
+    @property
+    def elsewhere(self) -> str | None:
+        """A server that runs isn't the base commit's."""
+        return next((why for place, why in _ELSEWHERE.items() if getattr(self.server, place) is not None), None)
+
     @classmethod
     def mistakes(cls, suite: Value, path: KeyPath) -> Iterator[Mistake]:
         """One server in one place, and nothing to run where there is only a list of its tools."""
@@ -141,6 +151,6 @@ class McpSuite(IsolatedSuite, ComparedSuite):
 def _of_base(suite: Value, place: str, path: KeyPath) -> Iterator[Mistake]:
     from evalward.config.yaml_positions import Mistake  # noqa: PLC0415
 
-    if place == "url" and get(suite, "compare_with") == "base":
-        message = "a server at an address can't be compared with the base commit: both sides would ask the same one"
-        yield Mistake((*path, "compare_with"), message, "Remove the key, or name the server's command.")
+    if place in _ELSEWHERE and get(suite, "compare_with") == "base":
+        message = f"this server can't be compared with the base commit's: {_ELSEWHERE[place]}"
+        yield Mistake((*path, "compare_with"), message, "Remove the key, or measure snapshots of the server.")

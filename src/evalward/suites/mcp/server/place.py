@@ -18,7 +18,7 @@ from evalward.suites.mcp.spec import McpSuite
 from evalward.targets.repository import case_files, installed_along, repositories
 
 FOLDER = "{folder}"
-"""What stands in a command and its variables for the server's own folder, which is empty but for a case's files."""
+"""What stands in a command and its variables for the path of the server's own folder."""
 
 _INSTALL = "Install it before the run, or name a file of the repository, such as ./server.py."
 _VARIABLE = re.compile(r"\$\{|\$[A-Za-z_]")
@@ -28,13 +28,14 @@ _HEADER_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,4000}[\x21-\x7e])?")
 
 @dataclass(frozen=True)
 class CommandServer:
-    """A program that is the server: it is started in `cwd`, which it can read, and has a folder of its own.
+    """A program that is the server. It starts in a folder of its own, which is thrown away at its end.
 
-    `{folder}` in `words` and `env` is that folder, which holds `files` (relative path → content).
+    That folder holds `files` (relative path → content) and links to all that `linked` holds, which can be read and not
+    changed. `{folder}` in `words` and `env` is its path.
     """
 
     words: tuple[str, ...]
-    cwd: str
+    linked: Path
     workspace: WorkspaceSettings
     env: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -73,21 +74,21 @@ def place_of(spec: McpSuite, config: LoadedConfig, path: str | None = None) -> S
     walls = settings_of(spec, limits, (root, *installed_along(path)), path)
     return CommandServer(
         words=(_program(server.command[0], path, spec, config), *server.command[1:]),
-        cwd=_folder(server.cwd, spec, config),
+        linked=_folder(server.cwd, spec, config),
         workspace=replace(walls, hidden=(*repositories(root), *case_files(config))),
         env=server.env,
     )
 
 
 def place_of_words(words: Sequence[str], folder: Path, path: str, network: Network) -> CommandServer:
-    """A command that no configuration names, started in a folder that it can read. Raises `InputError`."""
+    """A command that no configuration names, as if it were started in `folder`. Raises `InputError`."""
     found = words[0] if "/" in words[0] else shutil.which(words[0], path=path)
     if found is None:
         raise wrong("command", f"there is no program {words[0]!r} on the PATH", _INSTALL)
     root = folder.resolve()
     return CommandServer(
         words=(found, *words[1:]),
-        cwd=str(root),
+        linked=root,
         workspace=WorkspaceSettings(
             network=network,
             readable=(root, *installed_along(path)),
@@ -111,7 +112,7 @@ def _headers(spec: McpSuite, config: LoadedConfig) -> Mapping[str, str]:
 
 
 def _program(name: str, path: str, spec: McpSuite, config: LoadedConfig) -> str:
-    """How the program is started: by its path, or found along ours; one with a slash counts from where it starts."""
+    """How the program is started: by its path, or found along ours; one with a slash counts from its folder."""
     if "/" in name:
         return name
     found = shutil.which(name, path=path)
@@ -120,9 +121,9 @@ def _program(name: str, path: str, spec: McpSuite, config: LoadedConfig) -> str:
     return found
 
 
-def _folder(name: str | None, spec: McpSuite, config: LoadedConfig) -> str:
+def _folder(name: str | None, spec: McpSuite, config: LoadedConfig) -> Path:
     if name is None:
-        return str(config.root.resolve())
+        return config.root.resolve()
     remedy = "Name a folder of the repository; the path counts from the configuration's folder."
     try:
         there = kind_inside(config.root, name) == "folder"
@@ -130,7 +131,7 @@ def _folder(name: str | None, spec: McpSuite, config: LoadedConfig) -> str:
         there = False
     if not there:
         raise _wrong(spec, config, "cwd", f"there is no folder {name!r}, or a link leads to it", remedy)
-    return str(config.root.resolve() / os.path.normpath(name))
+    return config.root.resolve() / os.path.normpath(name)
 
 
 def at_server(spec: McpSuite, config: LoadedConfig, *keys: str) -> tuple[Place, str]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalward.sandbox.base import SandboxError
@@ -13,6 +16,7 @@ from evalward.sandbox.process import Workspace
 from evalward.suites.mcp.catalogue import Catalogue
 from evalward.suites.mcp.server.contents import CallOutcome
 from evalward.suites.mcp.server.failures import ServerError
+from evalward.suites.mcp.server.folder import fill
 from evalward.suites.mcp.server.place import FOLDER, CommandServer, HttpServer, ServerPlace
 from evalward.suites.mcp.server.sdk import require_sdk
 from evalward.suites.mcp.server.traffic import ServerBounds, ServerTraffic
@@ -86,12 +90,11 @@ async def _started(place: CommandServer, traffic: ServerTraffic) -> AsyncIterato
     from evalward.suites.mcp.server.connection import ServerConnection  # noqa: PLC0415 - it takes a second to load
     from evalward.suites.mcp.server.stdio import over_stdio  # noqa: PLC0415
 
-    async with await Workspace.create(None, place.workspace, extra_files=place.files) as workspace:
+    async with await _workspace(place) as workspace:
         folder = str(workspace.folder)
         program = await workspace.start(
             [word.replace(FOLDER, folder) for word in place.words],
             env={name: value.replace(FOLDER, folder) for name, value in place.env.items()},
-            cwd=place.cwd,
             line_bytes=traffic.bounds.line_bytes,
         )
         spoken = ServerConnection(traffic, program)
@@ -101,6 +104,16 @@ async def _started(place: CommandServer, traffic: ServerTraffic) -> AsyncIterato
         finally:
             await spoken.close()
             await program.end(traffic.bounds.end_s)
+
+
+async def _workspace(place: CommandServer) -> Workspace:
+    """Where it runs, with its folder filled. Raises `SandboxError`."""
+    with tempfile.TemporaryDirectory(prefix="evalward-server-", ignore_cleanup_errors=True) as given:
+        try:
+            await asyncio.to_thread(fill, Path(given), place.linked, place.files)
+        except OSError as error:
+            raise SandboxError(f"the server's folder can't be made: {error.strerror or error}") from error
+        return await Workspace.create(Path(given), place.workspace)
 
 
 @asynccontextmanager
