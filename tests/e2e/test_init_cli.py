@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import stat
@@ -112,3 +113,41 @@ def test_a_repository_with_another_harness_is_green_and_red(name: str, tmp_path:
     code, said = evalward(repository, "check", path=path)
     assert code == 1, said
     assert f"Broken: {broken} " in said
+
+
+def test_an_mcp_server_is_green_and_red_when_its_tool_takes_something_else(tmp_path: Path) -> None:
+    tools = EXAMPLES.parent / "mcp" / "tools.json"
+    shutil.copyfile(tools, tmp_path / "tools.json")
+    as_told(tmp_path)
+    cases = yaml.safe_load((tmp_path / "evals" / "mcp" / "first.yaml").read_text("utf-8"))
+    assert len(cases) == 12 + 1
+    code, said = evalward(tmp_path, "check")
+    assert code == 0, said
+
+    listed = json.loads(tools.read_text("utf-8"))
+    listed["tools"][0]["inputSchema"]["properties"]["query"]["type"] = "integer"
+    (tmp_path / "tools.json").write_text(json.dumps(listed), "utf-8")
+    code, said = evalward(tmp_path, "check")
+    assert code == 1, said
+    assert "search_orders" in said
+
+
+def test_a_server_without_a_list_of_tools_gets_a_case_and_the_next_step(tmp_path: Path) -> None:
+    write_files(tmp_path, {"server.py": b'from fastmcp import FastMCP\nFastMCP("shop").run()\nopen("started", "w")\n'})
+    code, said = evalward(tmp_path, "init", "--yes")
+    assert code == 0
+    assert "found mcp: server.py" in said
+    assert "init starts no server, and doesn't know the tools" in said
+    assert "evalward mcp snapshot --output evals/mcp/tools.json -- python3 server.py" in said
+    (suite,) = yaml.safe_load((tmp_path / "evalward.yml").read_text("utf-8"))["suites"]
+    assert suite["server"] == {"command": ["python3", "server.py"]}
+    assert not (tmp_path / "started").exists()
+
+
+def test_a_server_that_nothing_starts_is_named_with_the_next_step(tmp_path: Path) -> None:
+    write_files(tmp_path, {"server.json": b'{"name": "io.a/shop", "remotes": [{"url": "https://a.b"}]}'})
+    code, said = evalward(tmp_path, "init", "--yes")
+    assert code == 0
+    assert "server.json: an MCP server, but no command that starts it" in said
+    (suite,) = yaml.safe_load((tmp_path / "evalward.yml").read_text("utf-8"))["suites"]
+    assert suite["kind"] == "bash"

@@ -215,5 +215,5 @@ def test_what_there_is_no_suite_for_is_said_in_a_line(tmp_path: Path) -> None:
     write_files(tmp_path, {"AGENTS.md": b"", ".mcp.json": b"{}", "skills/a/SKILL.md": b""})
     _, said = begun(tmp_path)
     assert "found     AGENTS.md: `evalward guidance` compares two versions of it" in said
-    assert "found     an MCP server and skills: no kind of suite evaluates them yet" in said
+    assert "found     skills: no kind of suite evaluates them yet" in said
     assert config(tmp_path)["suites"][0]["name"] == "shell"

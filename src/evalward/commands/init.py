@@ -15,7 +15,9 @@ from evalward.records.verdict import EXIT_OK
 from evalward.render.numbers import plural
 from evalward.starter.contents import MOST_TEXT
 from evalward.starter.found import SHELL, Finds, Origin, find
+from evalward.starter.mcp_server import FoundServer
 from evalward.starter.plan import (
+    CASES,
     CONFIG,
     IGNORED,
     WORKFLOW,
@@ -248,6 +250,11 @@ def _tell_finds(world: World, finds: Finds, *, whole: bool) -> None:
     if finds.guidance:
         names = " and ".join(finds.guidance)
         world.show(f"found     {names}: `evalward guidance` compares two versions of it (docs/guidance.md)")
+    if finds.unstarted:
+        world.show(
+            f"found     {finds.unstarted}: an MCP server, but no command that starts it. Write a list of its tools,"
+        )
+        world.show("          and init finds it: evalward mcp snapshot --output evals/mcp/tools.json -- COMMAND")
     if finds.not_yet:
         world.show(f"found     {' and '.join(finds.not_yet)}: no kind of suite evaluates them yet")
     if not whole:
@@ -267,6 +274,20 @@ def _tell_next(world: World, first: FirstSuite | None, written: Sequence[str]) -
     world.show(f"  git add {' '.join([*written, '.evalward'])}")
     if first.model is None and first.origin == SHELL:
         world.show(f"A model is added in {CONFIG}, under targets, with its key in the environment.")
+    if CASES in written and first.origin.server:
+        _tell_cases(world, first.origin.server)
     if WORKFLOW in written:
         key = f" It needs the repository's secret {first.key}." if first.key else ""
         world.show(f"The workflow judges pull requests once {CONFIG} is on their base branch.{key}")
+
+
+def _tell_cases(world: World, server: FoundServer) -> None:
+    if server.catalogue is not None:
+        world.show(f"{CASES} is only a start: one request for each tool of {server.snapshot}, made of its description.")
+        world.show("Correct each before you trust a number: your users say it in other words.")
+        return
+    listing = f"evalward mcp snapshot --output evals/mcp/tools.json -- {' '.join(server.command)}"
+    world.show(f"{CASES} is only a start, to be filled in: init starts no server, and doesn't know the tools.")
+    world.show("With a list of them it makes a request for each. Start the server for it, and init once more:")
+    world.show(f"  {listing}")
+    world.show(f"  rm {CONFIG} {CASES}; evalward init")

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import PurePosixPath
 
 from evalward.starter.contents import prompt_flags, task_flags
+from evalward.starter.mcp_server import HOST_FILES, FoundServer, find_server
 
 SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,199}")
 """Paths that a YAML text and a command line can hold as they are; of others nothing is made."""
@@ -28,23 +29,22 @@ _PYDANTIC = re.compile(r"^[ \t]*(?:from|import)[ \t]+pydantic_evals\b", re.MULTI
 _TEST = re.compile(r"test_.*\.py|.*_test\.py")
 _EVAL_JS = re.compile(r".*\.eval\.[cm]?[jt]sx?")
 _EVAL_FOLDERS = {"eval", "evals", "llm_evals", "llm-evals"}
-_PACKAGES = ("package.json", "pyproject.toml")
 _NEEDED = ("pyproject.toml", "requirements.txt", "requirements-dev.txt", "setup.cfg", "tox.ini")
 _GUIDANCE = ("AGENTS.md", "CLAUDE.md")
-_MCP_FILES = (".mcp.json", "mcp.json", ".vscode/mcp.json", ".cursor/mcp.json")
-_MCP_NEEDED = re.compile(r'"@modelcontextprotocol/sdk"|["\'](?:mcp|fastmcp)(?:\[[a-z,]+\])?[ <>=~!"\']')
 
 
 @dataclass(frozen=True)
 class Origin:
     """What a first suite can be made of: a template by its name, and the files that it is about.
 
-    `flags` are what the template has to know of them, such as `repeat`: the plugin pytest-repeat is named.
+    `flags` are what the template has to know of them, such as `repeat`: the plugin pytest-repeat is named. `server` is
+    the MCP server that it is about.
     """
 
     template: str
     files: tuple[str, ...] = ()
     flags: frozenset[str] = field(default_factory=frozenset)
+    server: FoundServer | None = None
 
 
 SHELL = Origin("shell")
@@ -53,26 +53,33 @@ SHELL = Origin("shell")
 
 @dataclass(frozen=True)
 class Finds:
-    """What a suite can be made of, the best first, and what else there is that a reader may ask about."""
+    """What a suite can be made of, the best first, and what else there is that a reader may ask about.
+
+    `unstarted` is the file that says that there is an MCP server, where nothing says how it starts.
+    """
 
     origins: tuple[Origin, ...] = ()
     guidance: tuple[str, ...] = ()
     not_yet: tuple[str, ...] = ()
+    unstarted: str | None = None
 
 
 def find(files: Sequence[str], text: Text) -> Finds:
     """What the files of a repository are, given their paths (the nearest first) and how to read their beginnings."""
     named = [path for path in files if SAFE_NAME.fullmatch(path)]
+    server = find_server([*named, *(path for path in files if path in HOST_FILES and path not in named)], text)
     looks = (
         _promptfoo(named),
         _programs(named, text),
         _vitest(named, text),
         _prompts(named, text),
         _tasks(named, text),
+        _server(server),
     )
     origins = tuple(origin for found in looks for origin in found)
     guidance = tuple(path for path in files if path in _GUIDANCE)
-    return Finds(origins, guidance, tuple(_not_yet(files, text)))
+    unstarted = server.named_by if server is not None and not server.usable else None
+    return Finds(origins, guidance, tuple(_not_yet(files)), unstarted)
 
 
 def _name(path: str) -> str:
@@ -145,11 +152,13 @@ def _with_flags(
     return list(islice(((path, flags) for path, flags in read if flags is not None), MOST_LISTED))
 
 
-def _not_yet(files: Sequence[str], text: Text) -> Iterator[str]:
+def _server(server: FoundServer | None) -> Iterator[Origin]:
+    """The MCP server that the repository is."""
+    if server is not None and server.usable:
+        yield Origin("mcp", server.files, server=server)
+
+
+def _not_yet(files: Sequence[str]) -> Iterator[str]:
     """What no kind of suite is for yet."""
-    listed = set(files)
-    named = any(_MCP_NEEDED.search(text(path)) for path in _PACKAGES if path in listed)
-    if named or not listed.isdisjoint(_MCP_FILES):
-        yield "an MCP server"
-    if any(_name(path) == "SKILL.md" for path in files) or "evals/evals.json" in listed:
+    if any(_name(path) == "SKILL.md" for path in files) or "evals/evals.json" in files:
         yield "skills"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from evalward.packaged import packaged
 from evalward.records.providers import PROVIDERS
 from evalward.starter.found import SHELL, Origin
+from evalward.starter.mcp_server import FoundServer
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -34,9 +35,13 @@ INSTALLED: Mapping[str, str] = MappingProxyType(
     }
 )
 """Other harnesses by the names of their templates, and how a workflow installs each."""
+CASES = "evals/mcp/first.yaml"
+"""The first requests to an MCP server."""
+_SERVER_INSTALLED: Mapping[str, str] = MappingProxyType({"node": "npm ci", "python3": "pip install mcp"})
+"""How a workflow installs what a server needs that is a file; others are programs of the repository's package."""
 _NEEDS_A_MODEL: Mapping[str, str] = MappingProxyType({"prompts": "expected", "tasks": "solved"})
 """Templates whose suites need a model, unless their files have this."""
-_VALUE = re.compile(r"[A-Za-z0-9 _./:@{}-]*")
+_VALUE = re.compile(r"[A-Za-z0-9 _./:@{}=+-]*")
 
 
 @dataclass(frozen=True)
@@ -81,7 +86,9 @@ def usable(origin: Origin, model: str | None) -> bool:
 
 def planned(first: FirstSuite) -> list[NewFile]:
     """The files, the configuration first."""
-    values = {
+    server = first.origin.server
+    values: dict[str, object] = {
+        "server": server,
         "files": first.origin.files,
         "flags": first.origin.flags,
         "model": first.model,
@@ -89,16 +96,28 @@ def planned(first: FirstSuite) -> list[NewFile]:
         "ref": REF,
         "install": INSTALLED.get(first.origin.template),
     }
+    if server is not None and server.command:
+        values["install"] = _SERVER_INSTALLED.get(server.command[0], "pip install .")
     files = [NewFile(CONFIG, written(f"{first.origin.template}.yml", values))]
     if first.origin == SHELL:
         files += [
             NewFile("evals/bash/first.yaml", written("cases.yml", values)),
             NewFile("prompts/bash.md", written("prompt.md", values)),
         ]
+    if server is not None:
+        files.append(NewFile(CASES, _requests(server, first.model, values)))
     if first.workflow:
-        harness = first.origin.template in INSTALLED
+        harness = values["install"] is not None
         files.append(NewFile(WORKFLOW, written("workflow-harness.yml" if harness else "workflow.yml", values)))
     return files
+
+
+def _requests(server: FoundServer, model: str | None, values: Mapping[str, object]) -> str:
+    """The text of the first requests: what to do with them, the cases, and which tools have none."""
+    from evalward.starter.mcp_cases import case_texts  # noqa: PLC0415 - loads how tools are offered to models
+
+    cases, left = case_texts(server.catalogue, model)
+    return "".join([written("mcp-cases.yml", values), *(f"# {line}\n" for line in left), cases])
 
 
 def ignoring(text: str) -> str | None:

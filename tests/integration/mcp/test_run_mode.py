@@ -169,6 +169,15 @@ async def test_a_server_that_hangs_fails_the_trial_with_the_reason(root: Path) -
     assert failed.message == "the server failed: it gave no answer to 'echo' within 0.05 s"
 
 
+async def test_an_answer_that_is_no_result_fails_the_trial_with_the_reason(root: Path) -> None:
+    target = Talking(called("echo", {"text": "hello"}))
+    failed = await result(suite(root, 'answer={"result": {"content": 3}}'), target)
+    assert (failed.status, failed.reason) == (Status.FAILED, "server_bad_answer")
+    assert failed.message is not None
+    assert failed.message.startswith("the server failed: its answer to 'echo' is no result of a call: content: ")
+    assert len(target.requests) == 1
+
+
 async def test_the_state_after_a_servers_death_is_not_looked_at(root: Path) -> None:
     failed = await result(suite(root, "die=call"), Oracle(), "note")
     assert failed.reason == "server_died"

@@ -105,10 +105,6 @@ def test_several_have_an_order_and_each_its_files() -> None:
 
 def test_what_else_there_is() -> None:
     assert found({"AGENTS.md": "", "CLAUDE.md": "", "docs/AGENTS.md": ""}).guidance == ("AGENTS.md", "CLAUDE.md")
-    assert found({".mcp.json": "{}"}).not_yet == ("an MCP server",)
-    assert found({"package.json": '{"dependencies": {"@modelcontextprotocol/sdk": "1"}}'}).not_yet == ("an MCP server",)
-    assert found({"pyproject.toml": 'dependencies = ["mcp>=1"]'}).not_yet == ("an MCP server",)
-    assert found({"pyproject.toml": 'dependencies = ["mcproto"]'}).not_yet == ()
     assert found({"skills/a/SKILL.md": ""}).not_yet == found({"evals/evals.json": ""}).not_yet == ("skills",)
 
 

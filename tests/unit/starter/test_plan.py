@@ -10,6 +10,7 @@ import yaml
 
 from evalward.config.load import parse_config
 from evalward.starter.found import SHELL, Origin
+from evalward.starter.mcp_server import FoundServer
 from evalward.starter.plan import (
     CONFIG,
     INSTALLED,
@@ -22,9 +23,11 @@ from evalward.starter.plan import (
     usable,
     written,
 )
+from evalward.suites.mcp.catalogue import make_catalogue
 
 ROOT = Path(__file__).parents[3]
 ANTHROPIC, OPENAI = "anthropic/claude-haiku-4-5", "openai/gpt-5-mini"
+CATALOGUE = make_catalogue("shop", [{"name": "list_orders", "inputSchema": {"type": "object"}}])
 ORIGINS = [
     SHELL,
     Origin("tasks", ("evals/a.jsonl", "b.jsonl"), frozenset({"solved"})),
@@ -36,6 +39,10 @@ ORIGINS = [
     Origin("vitest-evals"),
     Origin("pytest", ("evals/test_a.py",)),
     Origin("pytest", ("evals/test_a.py",), frozenset({"repeat"})),
+    Origin("mcp", server=FoundServer(("python3", "server.py"), "server.py", variables=("DB",))),
+    Origin("mcp", server=FoundServer(snapshot="tools.json", catalogue=CATALOGUE)),
+    Origin("mcp", server=FoundServer(("shop-mcp",), "pyproject.toml", "tools.json", CATALOGUE)),
+    Origin("mcp", server=FoundServer(("node", "build/index.js"), "package.json", built=True)),
 ]
 each = pytest.mark.parametrize("origin", ORIGINS, ids=lambda origin: "-".join([origin.template, *sorted(origin.flags)]))
 
@@ -135,6 +142,28 @@ def test_no_workflow_where_none_is_wanted() -> None:
     assert list(files_of(FirstSuite(workflow=False))) == [CONFIG, "evals/bash/first.yaml", "prompts/bash.md"]
 
 
+@pytest.mark.parametrize(
+    ("server", "steps"),
+    [
+        (FoundServer(("shop-mcp",), "pyproject.toml"), ["pip install ."]),
+        (FoundServer(("python3", "server.py"), "server.py"), ["pip install mcp"]),
+        (FoundServer(("node", "index.js"), "package.json"), ["npm ci"]),
+        (FoundServer(("node", "build/index.js"), "package.json", built=True), ["npm ci", "npm run build"]),
+    ],
+)
+def test_the_workflow_of_a_server_that_is_started_installs_it(server: FoundServer, steps: list[str]) -> None:
+    made = yaml.safe_load(files_of(FirstSuite(Origin("mcp", server=server), ANTHROPIC))[WORKFLOW])
+    *first, check, _ = made["jobs"]["gate"]["steps"][1:]
+    assert [step["run"] for step in first] == [*steps, 'pip install "evalward[mcp]"']
+    assert check["run"] == 'sudo --preserve-env env "PATH=$PATH" evalward check'
+    assert list(check["env"]) == ["ANTHROPIC_API_KEY"]
+
+
+def test_the_workflow_of_a_list_of_tools_is_the_usual_one() -> None:
+    origin = Origin("mcp", server=FoundServer(snapshot="tools.json", catalogue=CATALOGUE))
+    assert files_of(FirstSuite(origin))[WORKFLOW] == files_of(FirstSuite())[WORKFLOW]
+
+
 # --- names and texts ------------------------------------------------------------------------------------------------
 
 
@@ -171,5 +200,5 @@ def test_models_and_their_keys() -> None:
 def test_every_template_is_used() -> None:
     names = {path.name for path in (ROOT / "templates" / "init").iterdir()}
     ours = {f"{origin.template}.yml.j2" for origin in ORIGINS}
-    included = {"head.yml.j2", "tail.yml.j2", "cases.yml.j2", "prompt.md.j2"}
+    included = {"head.yml.j2", "tail.yml.j2", "cases.yml.j2", "mcp-cases.yml.j2", "prompt.md.j2"}
     assert names == ours | included | {"workflow.yml.j2", "workflow-harness.yml.j2"}

@@ -145,6 +145,11 @@ def read_catalogue(root: Path, name: str, server: str | None = None) -> Catalogu
         raise wrong(
             name, f"the snapshot can't be read: {error.strerror}", "Name a file, from the config's folder."
         ) from error
+    return parse_catalogue(data, name, server)
+
+
+def parse_catalogue(data: str | bytes, name: str, server: str | None = None) -> Catalogue:
+    """The same of what the file holds. Raises `InputError` with all that is wrong with it."""
     try:
         value = read_json(data, once=True)
     except NoJsonError as error:

@@ -11,8 +11,8 @@ from evalward.suites.loop import USAGE_ERROR, UsedTool
 from evalward.suites.mcp.call_reader import CallReader
 from evalward.suites.mcp.details import AttemptedCall
 from evalward.suites.mcp.provider_rules import Offer
-from evalward.suites.mcp.server.contents import CallOutcome
-from evalward.suites.mcp.server.failures import ServerError
+from evalward.suites.mcp.server.contents import BAD_ANSWER, CallOutcome
+from evalward.suites.mcp.server.failures import ServerAnswerError, ServerError
 from evalward.suites.mcp.server.session import ServerSession
 from evalward.targets.base import BrokeOffError, ToolSpec
 from evalward.targets.failures import Cause
@@ -60,6 +60,8 @@ class ServerTools:
         except ServerError as error:
             self.failure = error
             outcome = CallOutcome(str(error), is_error=True, why=error.reason)
+        if outcome.why == BAD_ANSWER:
+            self.failure = ServerAnswerError(f"its answer to {attempt.tool!r} is not the result of a call: {outcome.text}")
         failed = outcome.is_error
         why = cut(outcome.text, 500) if failed else attempt.why
         self.attempts.append(attempt.model_copy(update={"executed": True, "error": failed, "why": why}))

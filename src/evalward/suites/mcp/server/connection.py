@@ -24,7 +24,7 @@ from evalward.records.base import clean_text, why_of
 from evalward.records.model_words import in_words
 from evalward.sandbox.process.talking import LiveProgram
 from evalward.suites.mcp.catalogue import LONGEST_TEXT, MOST_TOOLS, Catalogue, CatalogueError, make_catalogue
-from evalward.suites.mcp.server.contents import CallOutcome, outcome_of
+from evalward.suites.mcp.server.contents import BAD_ANSWER, CallOutcome, outcome_of
 from evalward.suites.mcp.server.failures import (
     SAID,
     ServerAnswerError,
@@ -88,7 +88,7 @@ class ServerConnection:
         try:
             result = await self._in_time(asked, tool)
         except ValidationError as error:
-            return CallOutcome(f"The answer is not the result of a call: {mistakes(error)}", True, "bad_answer")
+            return CallOutcome(mistakes(error), True, BAD_ANSWER)
         except MCPError as error:
             if self._traffic.broken is not None or (error.code == CONNECTION_CLOSED and self._traffic.ended):
                 raise await self._death() from None

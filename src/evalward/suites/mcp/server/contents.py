@@ -9,6 +9,7 @@ from typing import Any
 
 from evalward.records.base import clean_text, fitting
 
+BAD_ANSWER = "bad_answer"
 NOTHING = "(no output)"
 """What a model reads of a result without content."""
 
