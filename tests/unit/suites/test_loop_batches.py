@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import pytest
 
+from evalward.records.case import Case
 from evalward.records.trace import Message, Text, ToolUse, Turn
 from evalward.sandbox.base import Execution
 from evalward.suites.loop import ConversationSetup, Conversed, Deadline, LoopBounds, converse_within
-from evalward.targets.base import Reply, Request
+from evalward.suites.scenario.builtin import BuiltInAgent
+from evalward.targets.base import Chat, Free, Reply, Request
 from support.cases import FakeShell
 from support.live import PROMPTING
 
@@ -75,3 +79,22 @@ async def test_what_the_model_itself_took_counts(clock: Clock) -> None:
 async def test_a_live_model_s_wait_ends_the_trial(clock: Clock) -> None:
     done = await conversed(clock, SlowChat(clock, in_batches=False), Deadline(clock.now + 60))
     assert (done.timed_out, len(done.trace.turns)) == (True, 1)
+
+
+@dataclass(frozen=True)
+class Asked(Free):
+    """A target of which so many trials may be under way."""
+
+    in_batches: bool
+    at_once: int | None = 256
+    id: str = "anthropic/x"
+    random: bool = True
+    subject: Mapping[str, str] = field(default_factory=dict)
+
+    def open(self, case: Case, trial: int) -> Chat:
+        raise AssertionError
+
+
+@pytest.mark.parametrize(("batched", "at_once", "together"), [(True, 256, 32), (True, 8, 8), (False, 256, 256)])
+def test_programs_of_few_trials_run_together(*, batched: bool, at_once: int, together: int) -> None:
+    assert BuiltInAgent(Asked(batched, at_once), PROMPTING).at_once == together
