@@ -114,24 +114,23 @@ class Screen:
 
     def _table(self, headers: Sequence[str], cells: Sequence[Sequence[str]], align: Sequence[str], beside: int) -> None:
         """One table, each of whose columns is so many blanks wider than its head."""
-        widths = self._widths(headers, cells, beside)
-        head = [_wrapped(each, width - beside) for each, width in zip(headers, widths, strict=True)]
-        rows = [[_wrapped(cell, width) for cell, width in zip(row, widths, strict=True)] for row in cells]
-        taken = [
-            max(max(map(len, each)) + beside, *(len(line) for row in rows for line in row[index]), 1)
-            for index, each in enumerate(head)
-        ]
-        rules = [["-" * width] for width in taken]
-        for row in (head, rules, *rows):
-            for line in itertools.zip_longest(*row, fillvalue=""):
-                places = (self._placed(*each) for each in zip(line, taken, align, strict=True))
-                self.lines.append((" " * _GAP).join(places).rstrip().replace(_NO_BREAK, " "))
+        import tabulate  # noqa: PLC0415 - only who prints tables pays for it
 
-    def _placed(self, text: str, width: int, side: str) -> str:
-        """A line of a cell on its side of the column, a status in its colour."""
-        blanks, colour = " " * (width - len(text)), _STATUS_COLOURS.get(text.replace(_NO_BREAK, " "))
-        shown = self.paint(text, colour) if colour else text
-        return blanks + shown if side == "r" else shown + blanks
+        widths = self._widths(headers, cells, beside)
+        tabulate.MIN_PADDING = beside  # its own setting for just that, and it has no other way in
+        text = tabulate.tabulate(
+            [[self._status(_wrapped(cell, width)) for cell, width in zip(row, widths, strict=True)] for row in cells],
+            headers=[_wrapped(head, width - beside) for head, width in zip(headers, widths, strict=True)],
+            tablefmt="simple",
+            colalign=["right" if side == "r" else "left" for side in align] if cells else None,
+            disable_numparse=True,
+        )
+        self.lines.extend(line.rstrip() for line in text.replace(_NO_BREAK, " ").split("\n"))
+
+    def _status(self, cell: str) -> str:
+        """A status cell in its colour."""
+        colour = _STATUS_COLOURS.get(cell.replace(_NO_BREAK, " "))
+        return self.paint(cell, colour) if colour else cell
 
     def text(self) -> str:
         """The whole output, with a newline at its end."""
@@ -189,9 +188,9 @@ def _unbroken(cell: str) -> str:
     return _JOINED.sub(_NO_BREAK, cell)
 
 
-def _wrapped(cell: str, width: int) -> list[str]:
-    """The cell in lines, one at least."""
-    return textwrap.wrap(cell, max(width, 1), break_long_words=False, break_on_hyphens=False) or [""]
+def _wrapped(cell: str, width: int) -> str:
+    """The cell in lines. tabulate's own wrapping takes a text for a number, and breaks over `1,000`."""
+    return "\n".join(textwrap.wrap(cell, max(width, 1), break_long_words=False, break_on_hyphens=False))
 
 
 def _word_widths(headers: Sequence[str], rows: Sequence[Sequence[str]], beside: int) -> list[int]:
