@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Discriminator, Field, Tag
 
 from evalward.records.base import StrictRecord
 
@@ -48,3 +49,11 @@ class Batch(StrictRecord):
     def wait_s(self) -> int:
         """Seconds."""
         return seconds_of(self.wait)
+
+
+def _form(given: object) -> str:
+    return "terms" if isinstance(given, Mapping | Batch) else "switch"
+
+
+BatchTerms = Annotated[Annotated[bool, Tag("switch")] | Annotated[Batch, Tag("terms")], Discriminator(_form)]
+"""Whether, or on which terms: a mistake in one form is not told as one in the other."""

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, create_model, model_validator
 
 from evalward.config.agents import AgentProgram
-from evalward.config.batch import Batch
+from evalward.config.batch import Batch, BatchTerms
 from evalward.config.fields import Name, Text, TextList
 from evalward.config.harness import HarnessSuite
 from evalward.config.judge import JudgeConfig
@@ -101,7 +101,7 @@ class Config(StrictRecord):
     budget_tokens: int | None = Field(
         default=None, gt=0, description="Budget in tokens, read and written; once spent, no further trial starts"
     )
-    batch: bool | Batch = Field(
+    batch: BatchTerms = Field(
         default=False,
         description="Whether scheduled runs and updates of the baseline send their requests in batches, at half price",
     )

@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from evalward.config.batch import Batch, seconds_of
+from evalward.records.problem import InputError
 from support.live import live_config
 
 
@@ -32,3 +33,21 @@ def test_what_is_no_such_time_is_refused(wait: str) -> None:
 def test_the_terms_of_a_configuration(given: object, terms: Batch | None) -> None:
     assert live_config(["anthropic/claude-haiku-4-5"], {}, batch=given).config.batches == terms
     assert live_config(["anthropic/claude-haiku-4-5"], {}).config.batches is None
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"then": "later"}, ['batch.then: unknown value "later"']),
+        ({"wait": "25h"}, ["batch.wait: it is not a time like 90m or 24h"]),
+        ({"until": "5h"}, ['batch.until: unknown key "until"']),
+        (3, ["batch: must be true or false"]),
+        ("5h", ["batch: must be true or false"]),
+    ],
+)
+def test_a_mistake_is_told_once_and_where_it_is(given: object, told: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        live_config(["anthropic/claude-haiku-4-5"], {}, batch=given)
+    assert len(caught.value.problems) == len(told)
+    for problem, words in zip(caught.value.problems, told, strict=True):
+        assert words in str(problem)

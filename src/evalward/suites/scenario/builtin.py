@@ -25,6 +25,8 @@ from evalward.targets.base import BrokeOffError, Target, TrialSkippedError, in_b
 
 MOST_TURNS = 100
 """Turns of a trial where neither scenario nor suite bounds them."""
+MOST_WORKING = 32
+"""Trials under way together whose requests go in batches."""
 SHELL = ("bash", "-c")
 
 SYSTEM = """\
@@ -96,8 +98,8 @@ class BuiltInAgent:
 
     @property
     def at_once(self) -> int | None:
-        """As the target."""
-        return self._target.at_once
+        """As the target; but when a batch is answered all go on together, and their programs share this machine."""
+        return min(self._target.at_once or MOST_WORKING, MOST_WORKING) if self.in_batches else self._target.at_once
 
     @property
     def in_batches(self) -> bool:
