@@ -174,7 +174,7 @@ async def test_an_answer_that_is_no_result_fails_the_trial_with_the_reason(root:
     failed = await result(suite(root, 'answer={"result": {"content": 3}}'), target)
     assert (failed.status, failed.reason) == (Status.FAILED, "server_bad_answer")
     assert failed.message is not None
-    assert failed.message.startswith("the server failed: its answer to 'echo' is no result of a call: content: ")
+    assert failed.message.startswith("the server failed: its answer to 'echo' is not the result of a call: content: ")
     assert len(target.requests) == 1
 
 
