@@ -61,7 +61,8 @@ class ServerTools:
             self.failure = error
             outcome = CallOutcome(str(error), is_error=True, why=error.reason)
         if outcome.why == BAD_ANSWER:
-            self.failure = ServerAnswerError(f"its answer to {attempt.tool!r} is not the result of a call: {outcome.text}")
+            said = f"its answer to {attempt.tool!r} is not the result of a call: {outcome.text}"
+            self.failure = ServerAnswerError(said)
         failed = outcome.is_error
         why = cut(outcome.text, 500) if failed else attempt.why
         self.attempts.append(attempt.model_copy(update={"executed": True, "error": failed, "why": why}))
