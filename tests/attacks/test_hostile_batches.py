@@ -13,7 +13,7 @@ from evalward.keeper.outputs import OutputFolder
 from evalward.records.batch import SentBatch
 from evalward.targets.base import Reply
 from evalward.targets.failures import TargetError
-from evalward.targets.models import anthropic_batches, batching, bounded
+from evalward.targets.models import batching, bounded
 from support.batched import answering, batch_server, batched, live_requests
 from support.model_server import KEY
 
@@ -94,8 +94,8 @@ async def test_a_line_without_end_is_not_read(provider: str, tmp_path: Path, mon
 
 
 async def test_nor_are_answers_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(anthropic_batches, "RESULTS_LIMIT", 1_000_000)
     assert bounded.ANSWER_LIMIT < batching.RESULTS_LIMIT <= 2 << 30
+    monkeypatch.setattr(batching, "RESULTS_LIMIT", 1_000_000)
     with batch_server(answering(*TEXTS)) as server:
         server.batches.spoiled = lambda answers: b"{}\n" * 1_000_000 + answers
         async with batched(server, tmp_path) as asked:

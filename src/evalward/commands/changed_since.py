@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evalward.commands.planning import SinceRequest
+from evalward.commands.since import SinceRequest
 from evalward.commands.world import World
 from evalward.config import Config, LoadedConfig
 from evalward.config.load import parse_config

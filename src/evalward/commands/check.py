@@ -25,12 +25,12 @@ from evalward.commands.pipeline import Criteria, policy_of
 from evalward.commands.planning import (
     PlanBasis,
     PlanRequest,
-    SinceRequest,
     Unchanging,
     announcing,
     show_plan,
     unchanged_since,
 )
+from evalward.commands.since import SinceRequest
 from evalward.commands.spelling import UpdateCommand, check_again, check_failed, shown_by
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from evalward.commands.files import emit
 from evalward.commands.measuring import open_output
+from evalward.commands.since import SinceRequest
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.config.surroundings import ADDRESSES, ignored_addresses
@@ -73,19 +74,6 @@ class PlanRequest:
     basis: PlanBasis
     output: Path
     unchanged: Unchanging = lambda outline: {}  # noqa: ARG005
-
-
-@dataclass(frozen=True)
-class SinceRequest:
-    """What is asked for. `baseline` judges and lies at `path`, from where we were called; `ours` are folders of
-    results: what lies in them is no change. `trials`: so many were asked for.
-    """
-
-    revision: str
-    baseline: Baseline | None
-    path: Path
-    ours: Sequence[Path] = ()
-    trials: int | None = None
 
 
 def unchanged_since(world: World, loaded: LoadedConfig, request: SinceRequest | None) -> Unchanging:

@@ -15,7 +15,6 @@ from evalward.commands.pipeline import policy_of
 from evalward.commands.planning import (
     PlanBasis,
     PlanRequest,
-    SinceRequest,
     Unchanging,
     announcing,
     baseline_of_config,
@@ -24,6 +23,7 @@ from evalward.commands.planning import (
     unchanged_since,
 )
 from evalward.commands.record import open_recordings, record
+from evalward.commands.since import SinceRequest
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.engine.parts import IncompleteError

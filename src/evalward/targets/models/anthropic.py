@@ -270,8 +270,12 @@ def make_client(settings: LiveSettings, key: Secret, most: int | None = None) ->
 
 def _batches(settings: LiveSettings, key: Secret) -> BatchApi:
     from evalward.targets.models.anthropic_batches import AnthropicBatches  # noqa: PLC0415 - few runs can wait
+    from evalward.targets.models.batching import RESULTS_LIMIT, BatchedMessages  # noqa: PLC0415
 
-    return AnthropicBatches(settings, key)
+    def asked(request: Request) -> Mapping[str, Any]:
+        return request_of(request, settings)
+
+    return AnthropicBatches(make_client(settings, key, RESULTS_LIMIT), BatchedMessages(asked, reply_of))
 
 
 PROTOCOL = ModelProtocol(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalward.targets.base import Reply, Request
-from evalward.targets.models import anthropic
 from evalward.targets.models.batching import (
-    RESULTS_LIMIT,
+    BatchedMessages,
     BatchLine,
     BatchOutcome,
     BatchState,
@@ -17,7 +16,9 @@ from evalward.targets.models.batching import (
 )
 from evalward.targets.models.faults import Fault, reported
 from evalward.targets.models.reading import Json, body_of, maybe, need
-from evalward.targets.models.settings import LiveSettings, Secret
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
 
 _STREAMED = {"X-Stainless-Raw-Response": "stream"}  # the SDK's own word for an answer that it doesn't read
 
@@ -28,18 +29,17 @@ class AnthropicBatches:
     No cache is asked for: when which request of a batch is answered is not known, and a mark that nothing reads costs.
     """
 
-    def __init__(self, settings: LiveSettings, key: Secret) -> None:
-        self._settings = settings
-        self._client = anthropic.make_client(settings, key, RESULTS_LIMIT)
+    def __init__(self, client: AsyncAnthropic, messages: BatchedMessages) -> None:
+        self._client, self._messages = client, messages
         self._batches = self._client.messages.batches
 
     def body_of(self, request: Request) -> Mapping[str, Any]:
         """The request's body."""
-        return anthropic.request_of(request, self._settings)
+        return self._messages.request_of(request)
 
     def reply_of(self, answer: Json, turn: int) -> Reply:
         """The answer as a reply."""
-        return anthropic.reply_of(answer, turn)
+        return self._messages.reply_of(answer, turn)
 
     async def send(self, lines: Sequence[BatchLine]) -> BatchState:
         """Make a batch."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -43,6 +43,14 @@ class BatchOutcome:
     custom_id: str
     answer: Json | None = None
     fault: Fault | None = None
+
+
+@dataclass(frozen=True)
+class BatchedMessages:
+    """How a protocol writes one request and reads one answer: in a batch as it does live."""
+
+    request_of: Callable[[Request], Mapping[str, Any]]
+    reply_of: Callable[[Json, int], Reply]
 
 
 class BatchApi(Protocol):

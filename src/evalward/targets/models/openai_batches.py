@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
 from evalward.targets.base import Reply, Request
 from evalward.targets.models.batching import (
-    RESULTS_LIMIT,
+    BatchedMessages,
     BatchLine,
     BatchOutcome,
     BatchState,
@@ -17,9 +17,10 @@ from evalward.targets.models.batching import (
     json_lines,
 )
 from evalward.targets.models.faults import Fault, reported
-from evalward.targets.models.openai_client import OpenAIBatchWay, extra_headers, make_client
 from evalward.targets.models.reading import Json, body_of, maybe, need, need_objects
-from evalward.targets.models.settings import LiveSettings, Secret
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
 
 ENDED = {"completed", "expired", "cancelled", "failed"}
 NOT_DONE = {"batch_expired", "batch_cancelled"}
@@ -29,19 +30,20 @@ NOT_DONE = {"batch_expired", "batch_cancelled"}
 class OpenAIBatches:
     """Batches over the official SDK."""
 
-    def __init__(self, settings: LiveSettings, key: Secret, way: OpenAIBatchWay) -> None:
-        self._settings, self._way = settings, way
-        self._client = make_client(settings, key, RESULTS_LIMIT)
+    def __init__(
+        self, client: AsyncOpenAI, headers: Mapping[str, Any] | None, endpoint: str, messages: BatchedMessages
+    ) -> None:
+        self._client, self._headers = client, headers
+        self._endpoint, self._messages = endpoint, messages
         self._batches = self._client.batches.with_raw_response
-        self._headers = extra_headers(key)
 
     def body_of(self, request: Request) -> Mapping[str, Any]:
         """The request's body."""
-        return self._way.spoken.request_of(request, self._settings)
+        return self._messages.request_of(request)
 
     def reply_of(self, answer: Json, turn: int) -> Reply:
         """The answer as a reply."""
-        return self._way.spoken.reply_of(answer, turn)
+        return self._messages.reply_of(answer, turn)
 
     async def send(self, lines: Sequence[BatchLine]) -> BatchState:
         """Leave the requests in a file, and make a batch of it."""
@@ -52,7 +54,7 @@ class OpenAIBatches:
                 await uploads.create(file=("evalward.jsonl", content), purpose="batch", extra_headers=self._headers)
             ).http_response
         )
-        endpoint: Any = self._way.endpoint
+        endpoint: Any = self._endpoint
         batch = await self._batches.create(
             completion_window="24h",
             endpoint=endpoint,
@@ -62,7 +64,7 @@ class OpenAIBatches:
         return _state(body_of(batch.http_response))
 
     def _line(self, line: BatchLine) -> bytes:
-        request = {"custom_id": line.custom_id, "method": "POST", "url": self._way.endpoint, "body": line.body}
+        request = {"custom_id": line.custom_id, "method": "POST", "url": self._endpoint, "body": line.body}
         return to_json(request) + b"\n"
 
     async def look(self, batch: str) -> BatchState:

@@ -121,9 +121,14 @@ class OpenAIBatchWay:
 
     def __call__(self, settings: LiveSettings, key: Secret) -> BatchApi:
         """An API with a client of its own."""
+        from evalward.targets.models.batching import RESULTS_LIMIT, BatchedMessages  # noqa: PLC0415
         from evalward.targets.models.openai_batches import OpenAIBatches  # noqa: PLC0415 - few runs can wait
 
-        return OpenAIBatches(settings, key, self)
+        def asked(request: Request) -> Mapping[str, Any]:
+            return self.spoken.request_of(request, settings)
+
+        messages = BatchedMessages(asked, self.spoken.reply_of)
+        return OpenAIBatches(make_client(settings, key, RESULTS_LIMIT), extra_headers(key), self.endpoint, messages)
 
 
 class OpenAIWire:
