@@ -6,9 +6,11 @@ FROM python:3.12-slim AS builder
 WORKDIR /build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 
-# Dependencies first: this layer changes only with pyproject.toml and constraints.txt.
+# Dependencies first: this layer changes only with pyproject.toml and constraints.txt. The extra for MCP servers
+# is among them: no step of a workflow could add it to an image.
 COPY pyproject.toml constraints.txt ./
-RUN python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], sep='\n')" > requirements.txt \
+RUN python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
+        print(*project['dependencies'], *project['optional-dependencies']['mcp'], sep='\n')" > requirements.txt \
     && pip install --no-compile --prefix=/install --constraint=constraints.txt --requirement=requirements.txt \
     && pip install --constraint=constraints.txt hatchling \
     # Bytecode that is not checked against the source's date: it stays valid in every copy of the layer.

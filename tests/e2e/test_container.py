@@ -136,6 +136,20 @@ def test_first_run__without_a_config_in_the_base_says_so(container: Container, a
     assert "unprotected" in api.bodies()[0].lower()
 
 
+def test_an_mcp_server__is_started_and_called(container: Container, api: FakeGitHub, tmp_path: Path) -> None:
+    """The SDK is in the image; the server is a program of the pull request, in a place of its own."""
+    example = Path(__file__).parents[2] / "examples" / "mcp"
+    names = ("server.py", "tools.json", "run-cases/changes.yaml")
+    files = {name: (example / name).read_bytes() for name in names}
+    config = (example / "run.yml").read_bytes()
+    pull = scene(container, api, tmp_path, {"evalward.yml": config, **files}, {"README.md": "new\n"})
+
+    run = pull.run()
+
+    assert (run.rc, run.outputs["verdict"], run.outputs["pass-rate"]) == (0, "pass", "1.0"), run.log
+    assert "cancel_order" in api.bodies()[0]
+
+
 def test_wrong_config__is_told_with_its_place(good: Scene, tmp_path: Path) -> None:
     write_files(good.repo.folder, {"evalward.yml": CONFIG.replace("suites:", "suits:")})
 

@@ -35,14 +35,23 @@ def case_files(loaded: LoadedConfig) -> Iterator[Path]:
 
 def installed_along(path: str) -> Iterator[Path]:
     """Where the PATH leads beside the system's folders, and the interpreters that belong to it and to us."""
-    home = Path.home()
+    homes = _homes()
     yield from (Path(sys.prefix), Path(sys.base_prefix))
     for folder in map(Path, filter(None, path.split(os.pathsep))):
         system = any(str(folder) == known or str(folder).startswith(f"{known}/") for known in SYSTEM)
-        if system or not folder.is_absolute() or not folder.is_dir() or folder in (home, *home.parents):
+        if system or not folder.is_absolute() or not folder.is_dir() or folder in homes:
             continue
         yield folder
         if folder.name == "shims":  # of a version manager, which lead to what it has installed
             yield folder.parent
         if (folder.parent / "pyvenv.cfg").is_file():  # a virtual environment, and whose interpreter it has
             yield from (folder.parent, (folder / "python").resolve().parent.parent)
+
+
+def _homes() -> frozenset[Path]:
+    """Our home and the folders above it; none for a user without one, as who opens the head's files in a container."""
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return frozenset()
+    return frozenset((home, *home.parents))

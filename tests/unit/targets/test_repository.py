@@ -26,3 +26,13 @@ def test_a_home_is_not_readable_because_it_is_on_the_path(tmp_path: Path, monkey
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     assert {home, tmp_path}.isdisjoint(installed_along(f"{home}:{tmp_path}"))
+
+
+def test_a_user_without_a_home__has_programs_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who opens the head's files in a container has a number and nothing else."""
+
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    assert tmp_path in set(installed_along(str(tmp_path)))
