@@ -311,3 +311,13 @@ async def test_a_server_at_an_address_executes_nothing_for_a_proof(root: Path) -
         proof = await MCP.prove(prepared)
         assert len(server.headers) == listed
     assert "none of them executed" in proof.summary
+
+
+async def test_a_variant_is_what_models_read__and_the_server_executes_its_calls(root: Path) -> None:
+    prepared = suite(root, files={"better.json": {"echo": "Says it back."}}, variants={"better": "better.json"})
+    target = Talking(called("echo", {"text": "hello"}))
+    found = await result(MCP.variants(prepared)["better"], target)
+    assert found.status is Status.PASSED
+    assert isinstance(found.details, McpDetails)
+    assert found.details.executed == 1
+    assert target.requests[0].tools[0].description == "Says it back."

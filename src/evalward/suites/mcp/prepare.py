@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from evalward.config import LoadedConfig
@@ -41,7 +41,7 @@ class McpContext:
     """What models are told and offered, and how their calls are read.
 
     `unlisted` is the problem of a server that listed no tools; then there are none. `servers` execute calls, in mode
-    `run` alone.
+    `run` alone. `variants` are the server's tools with other descriptions, by name.
     """
 
     tools: OfferedTools
@@ -51,6 +51,7 @@ class McpContext:
     max_turns: int = 1
     unlisted: Problem | None = None
     servers: Servers | None = None
+    variants: Mapping[str, Catalogue] = field(default_factory=dict)
 
 
 McpPrepared: TypeAlias = Prepared[McpSuite, McpCase, McpContext]
@@ -72,7 +73,7 @@ def prepare(spec: McpSuite, config: LoadedConfig) -> McpPrepared:
     tools = named_together(own, others, spec.server.snapshot or config.file)
     if problems := [*unknown_tools(cases, own), *without_place(spec, cases)]:
         raise InputError(problems)
-    prepared = _prepared(spec, solved(cases, own), tools, words)
+    prepared = _with_variants(_prepared(spec, solved(cases, own), tools, words), config)
     return prepared if spec.mode == "select" else _running(prepared, config)
 
 
@@ -98,6 +99,16 @@ def _unlisted(spec: McpSuite, cases: Sequence[McpCase], words: str, why: Problem
     tools = OfferedTools(none, (), ToolNames(none))
     settings = McpContext(tools, words, spec.timeout_s, CallReader(tools), unlisted=why)
     return Prepared(spec, cases, {}, settings, [str(why)])
+
+
+def _with_variants(prepared: McpPrepared, config: LoadedConfig) -> McpPrepared:
+    """The same with the variants of its tools."""
+    if not prepared.spec.variants:
+        return prepared
+    from evalward.suites.mcp.variants import load_variants  # noqa: PLC0415 - few suites have some
+
+    variants = load_variants(prepared.spec, config, prepared.settings.tools.own)
+    return replace(prepared, settings=replace(prepared.settings, variants=variants))
 
 
 def _running(prepared: McpPrepared, config: LoadedConfig) -> McpPrepared:
