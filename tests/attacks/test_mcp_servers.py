@@ -92,7 +92,7 @@ async def test_200_tools_are_listed_and_more_than_2000_are_refused() -> None:
         ),
         (
             {"tools": [{"name": "x", "inputSchema": {"type": "object"}}] * 2},
-            "its list of tools can't be used: tools[1].name: the tool 'x' stands in the list twice",
+            "its list of tools can't be used: tools[1].name: the tool 'x' occurs in the list twice",
         ),
     ],
 )

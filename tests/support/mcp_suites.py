@@ -12,7 +12,8 @@ from evalward.config.load import parse_config
 from evalward.records.case import Case
 from evalward.records.trace import Message, StopReason, Text, ToolUse, Trace, Turn, Usage
 from evalward.suites.mcp.catalogue import Catalogue, make_catalogue
-from evalward.suites.mcp.prepare import McpPrepared, prepare
+from evalward.suites.mcp.context import McpPrepared
+from evalward.suites.mcp.prepare import prepare
 from evalward.suites.mcp.spec import McpSuite
 from evalward.targets.base import Chat, Free, Reply, Request
 

@@ -12,7 +12,7 @@ from evalward.commands.files import emit, read_report
 from evalward.commands.measuring import chosen_of, load, runner_of, services_of
 from evalward.commands.pipeline import kinds_of
 from evalward.commands.world import World
-from evalward.decide.guidance import GuidanceReading, GuidanceResults, compare_guidance
+from evalward.decide.guidance import GuidanceReading, GuidanceResults, compare_guidance, differing_parts
 from evalward.engine.selection import Selection
 from evalward.keeper.outputs import GUIDANCE
 from evalward.records.guidance import GuidanceComparison
@@ -23,6 +23,8 @@ from evalward.render.guidance import guidance_json, guidance_markdown, guidance_
 from evalward.wire.messages import GuidanceOrder
 
 JSON_FILE, MARKDOWN_FILE = "guidance.json", "guidance.md"
+GUIDANCE_PART = "guidance"
+"""The part of a subject that has the guidance which cases bring."""
 Format = Literal["terminal", "markdown", "json"]
 
 
@@ -80,8 +82,12 @@ def _of_reports(
     ]
     if len(found) < len(reports):
         return GuidanceComparison(suite=suite, target=target, not_measured="not every report has this run")
+    subjects = [run.subject.parts for _, run in found]
+    brought = any(GUIDANCE_PART in parts for parts in subjects)
+    shown = [GUIDANCE_PART] if brought else differing_parts(subjects)
     columns = [
-        GuidanceResults(name, run.cases, {"guidance": run.subject.parts.get("guidance", "")}) for name, run in found
+        GuidanceResults(name, run.cases, {part: run.subject.parts.get(part, "") for part in shown})
+        for name, run in found
     ]
     random = any(run.random for _, run in found)
     return compare_guidance(suite, target, columns, reading, random=random, why="One report each.")

@@ -88,10 +88,13 @@ def _all_paths(config: Value) -> Iterator[tuple[KeyPath, str]]:
     yield from texts(get(get(config, "history"), "folder"), "history", "folder")
     for place, suite in suites(config):
         for key in spec_at(suite).file_keys:
-            value, parts = suite, key.split(".")
+            value, parts = suite, key.removesuffix(".*").split(".")
             for part in parts:
                 value = get(value, part)
-            yield from texts(value, *place, *parts)
+            if key.endswith(".*"):
+                yield from (named for at, inner in items(value, *place, *parts) for named in texts(inner, *at))
+            else:
+                yield from texts(value, *place, *parts)
     for place, profile in items(get(config, "profiles"), "profiles"):
         yield from texts(get(profile, "baseline"), *place, "baseline")
     for section in ("recordings", "scripts", "patches", "logs"):

@@ -31,7 +31,7 @@ class Suite(StrictRecord):
     """One suite, as far as all kinds have it in common.
 
     `takes` says which targets its kind takes, and `file_keys` which keys name files of the repository; `a.b` is the
-    key `b` of the key `a`.
+    key `b` of the key `a`, `a.*` every key of `a`.
     """
 
     takes: ClassVar[TargetForms] = TargetForms()
@@ -63,9 +63,10 @@ class Suite(StrictRecord):
     def named_by(self, key: str) -> list[str]:
         """The files, or patterns of files, that one of `file_keys` names."""
         value: Any = self
-        for part in key.split("."):
+        for part in key.removesuffix(".*").split("."):
             value = getattr(value, part, None)
-        return [name for _, name in texts(value)]
+        inner = [*value.values()] if key.endswith(".*") and isinstance(value, dict) else value
+        return [name for _, name in texts(inner)]
 
     @classmethod
     def mistakes(cls, suite: Value, path: KeyPath) -> Iterator[Mistake]:  # noqa: ARG003 - nothing holds for all

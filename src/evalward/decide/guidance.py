@@ -46,12 +46,16 @@ class ComparedRow:
 
 @dataclass(frozen=True)
 class GuidanceReading:
-    """How a kind reads its results: its metrics, the rows to show, the patterns, and the advice that they give."""
+    """How a kind reads its results: its metrics, the rows to show, the patterns, and the advice that they give.
+
+    `case` is what it calls a case.
+    """
 
     measure: Callable[[Sequence[Result]], Measurement]
     rows: Sequence[ComparedRow]
     diagnose: Callable[[Sequence[Result], Measurement], list[Finding]]
     advise: Callable[[Sequence[Result], Sequence[Finding]], list[str]]
+    case: str = "scenario"
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ def compare_guidance(
         suite=suite, target=target, why=why, cases=shared, left_out=[case for case in every if case not in shared]
     )
     if not shared:
-        return base.model_copy(update={"not_measured": "no scenario has a valid trial with each guidance"})
+        return base.model_copy(update={"not_measured": f"no {reading.case} has a valid trial with each guidance"})
     sides = [_side(column, shared, reading) for column in columns]
     rows = [row for row in reading.rows if any(_known(side.numbers.get(row.metric)) for side in sides)]
     differences = _differences(sides, rows, random=random)
@@ -87,9 +91,15 @@ def compare_guidance(
         update={
             "columns": [_column(side, rows, reading) for side in sides],
             "differences": differences,
-            "notes": list(_notes(sides, differences, random=random)),
+            "notes": list(_notes(sides, differences, reading.case, random=random)),
         }
     )
+
+
+def differing_parts(subjects: Sequence[Mapping[str, str]]) -> list[str]:
+    """The parts that aren't the same in all subjects."""
+    parts = dict.fromkeys(part for one in subjects for part in one)
+    return [part for part in parts if len({one.get(part) for one in subjects}) > 1]
 
 
 # ------------------------------------------------------------------------------------------- the sides
@@ -308,14 +318,16 @@ def _student(cases: Sequence[Sequence[Portion]]) -> float:
 # ------------------------------------------------------------------------------------------- notes
 
 
-def _notes(sides: Sequence[_ColumnSide], differences: Sequence[GuidanceDifference], *, random: bool) -> list[str]:
+def _notes(
+    sides: Sequence[_ColumnSide], differences: Sequence[GuidanceDifference], case: str, *, random: bool
+) -> list[str]:
     notes = []
     if not random:
         notes.append("This target always gives the same result, so no test is needed: every difference is real.")
     if any(d.standing == "thin" for d in differences):
         tests = sum(d.p is not None for d in differences)
         trials_needed = _enough(len(sides[0].sizes), tests)
-        notes.append(f"Too few trials to show anything: give each scenario at least {trials_needed}.")
+        notes.append(f"Too few trials to show anything: give each {case} at least {trials_needed}.")
     broken = [f"{side.errors} with {side.column.name}" for side in sides if side.errors]
     if broken:
         notes.append(

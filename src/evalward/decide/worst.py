@@ -26,7 +26,7 @@ from evalward.records.verdict import OUTCOMES, Outcome, Reason, Verdict
 EXCUSED = frozenset(
     {
         *("rate_limit", "overload", "network", "timeout", "malformed_answer"),  # a provider's outage
-        *("key", "quota", "model_not_found", "budget"),  # nobody was asked, or nobody any more
+        *("key", "quota", "model_not_found", "budget", "batch"),  # nobody was asked, or nobody any more
         *("setup_failed", "health_check_failed", "task_broken"),  # before the target got to do anything
         JUDGE_ERROR,  # within a limit of its own
     }

@@ -258,9 +258,10 @@ def _at_its_key(problem: Problem, suite: Suite, loaded: LoadedConfig) -> Problem
 def _idle_patterns(
     selection: Selection, suites: Sequence[Suite], runs: Sequence[PlannedRun], *, gathered: bool
 ) -> Iterator[str]:
-    """The patterns that match nothing beside others that do: misspelt, they would leave out what was asked for.
+    """The names that match nothing beside others that do: misspelt, they would leave out what was asked for.
 
-    Of suites whose results another harness makes (`gathered`), targets and cases are known only later.
+    Patterns with wildcards may match nothing. Of suites whose results another harness makes (`gathered`), targets and
+    cases are known only later.
     """
     names = [suite.name for suite in suites]
     yield from (f"no suite matches {each!r}" for each in selection.suites if not _any(names, each))
@@ -273,7 +274,7 @@ def _idle_patterns(
 
 
 def _any(names: Iterable[str], pattern: str) -> bool:
-    return any(chosen(name, [pattern]) for name in names)
+    return any(mark in pattern for mark in "*?[") or any(chosen(name, [pattern]) for name in names)
 
 
 def _nothing_selected(selection: Selection, file: str, suites: Sequence[Suite]) -> InputError:

@@ -11,6 +11,7 @@ from evalward.runner.guidance_base import commit_guidance
 from evalward.runner.guidance_runs import Comparing, Version, compare_versions
 from evalward.runner.measure import guidance_runner, refuse_missing_keys
 from evalward.runner.outside import Outside
+from evalward.runner.suite_variants import compare_suite_variants
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.variants import Guidance, load_variant
 from evalward.wire.messages import GuidanceCompared, GuidanceOrder
@@ -23,7 +24,10 @@ def compare(
     refuse_missing_keys(loaded, plan)
     comparing = _against(loaded, order.against) if order.against is not None else _variants(plan)
     records.ready()
-    found = compare_versions(plan, comparing, guidance_runner(loaded, records, outside, resume=order.resume))
+    run = guidance_runner(loaded, records, outside, resume=order.resume)
+    found = compare_versions(plan, comparing, run)
+    if order.against is None:
+        found += compare_suite_variants(plan, run)
     if not found:
         raise wrong(loaded.file, "there is nothing to compare", _remedy(order.against))
     return GuidanceCompared(found=found)
@@ -32,7 +36,10 @@ def compare(
 def _remedy(against: str | None) -> str:
     if against is not None:
         return f"The guidance of {against} is the same, for every scenario that both have."
-    return "Give a scenario `variants:`, or say with --against which commit's guidance to compare with."
+    return (
+        "Give a scenario, or a suite that takes them, `variants:`, or say with --against which commit's guidance to "
+        "compare with."
+    )
 
 
 def _variants(plan: Plan) -> Comparing:

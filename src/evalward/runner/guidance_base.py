@@ -13,9 +13,8 @@ from evalward.opening import MOST_TEXT, link_free, name_below, read_inside
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import InputError
 from evalward.records.report import Report
-from evalward.runner.guidance_runs import Comparing, Version, compare_versions
+from evalward.runner.guidance_runs import Comparing, Version, brings_guidance, compare_versions
 from evalward.runner.measure import OtherGuidance, RunPlan
-from evalward.suites.base import guidance_of
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.fixture import GUIDANCE_NAMES, is_guidance
 from evalward.suites.scenario.variants import Guidance
@@ -105,7 +104,7 @@ def against_base(other: OtherCommit, why: str) -> OtherGuidance:
             return compare_versions(plan, comparing, run)
         except (RemoteFilesError, InputError) as error:
             message = str(error) if isinstance(error, RemoteFilesError) else str(error.problems[0])
-            suites = dict.fromkeys(one.suite.spec.name for one in plan.runs if guidance_of(one.kind.name))
+            suites = dict.fromkeys(one.suite.spec.name for one in plan.runs if brings_guidance(one))
             return [GuidanceComparison(suite=name, target="", why=why, not_measured=message) for name in suites]
 
     return compare_with_base

@@ -14,7 +14,6 @@ from evalward.records.base import digest
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.report import Run
 from evalward.runner.measure import RunPlan
-from evalward.suites.base import guidance_of
 from evalward.suites.scenario.case import ScenarioCase, subject_of
 from evalward.suites.scenario.guidance import READING
 from evalward.suites.scenario.kind import is_talked_with
@@ -52,7 +51,7 @@ class Comparing:
 
 def compare_versions(plan: Plan, comparing: Comparing, run: RunPlan) -> list[GuidanceComparison]:
     """Runs every scenario that a version says something else for, with each; a comparison per suite and target."""
-    measured = replace(plan, runs=[one for one in plan.runs if guidance_of(one.kind.name)])
+    measured = replace(plan, runs=[one for one in plan.runs if brings_guidance(one)])
     with tempfile.TemporaryDirectory(prefix="evalward-guidance-") as folder:
         plans = [_Planned.of(measured, version, Path(folder, str(n))) for n, version in enumerate(comparing.versions)]
         affected = _affected(measured, plans)
@@ -88,6 +87,11 @@ class _Planned:
                 cases.append(made[key])
             runs += [_with_cases(run, cases)] if cases else []
         return cls(version, replace(plan, runs=runs))
+
+
+def brings_guidance(run: PlannedRun) -> bool:
+    """Whether its cases bring the guidance that agents read."""
+    return any(isinstance(case, ScenarioCase) for case in run.cases)
 
 
 def _reaches(guidance: Guidance, target: str) -> bool:

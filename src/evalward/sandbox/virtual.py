@@ -65,6 +65,12 @@ class _Connection:
     unread: bytes = b""
     uses: int = 0
 
+    def is_idle(self) -> bool:
+        """Whether a free child still waits for its next shell: one that ended has closed its socket."""
+        poll = select.poll()
+        poll.register(self.socket, select.POLLIN)
+        return not poll.poll(0)
+
 
 class _Workers:
     """The process that forks the children, and those that are free.
@@ -85,9 +91,18 @@ class _Workers:
         with self._lock:
             if self._started is not None and self._started.has_ended():
                 self._end()  # and those that are free have ended with it
-            connection = self._free.pop() if self._free else self._forked()
+            connection = self._waiting() or self._forked()
             self._lent.add(connection)
             return connection
+
+    def _waiting(self) -> _Connection | None:
+        """A free child; those that ended meanwhile, for want of memory, are given up."""
+        while self._free:
+            connection = self._free.pop()
+            if connection.is_idle():
+                return connection
+            connection.socket.close()
+        return None
 
     def _forked(self) -> _Connection:
         ours, theirs = socket.socketpair()

@@ -151,6 +151,10 @@ class Kind(ComparedKind, ShownKind, Protocol[SpecT, CaseT, SettingsT]):
         """What its results say about the guidance that agents were given; `None` for a kind whose cases have none."""
         ...
 
+    def variants(self, suite: Prepared[SpecT, CaseT, SettingsT]) -> Mapping[str, Prepared[SpecT, CaseT, SettingsT]]:
+        """The suite with other versions of what is evaluated, by name, which `evalward guidance` compares with it."""
+        ...
+
 
 class BaseKind(PlainKind):
     """What a kind has that says nothing else: kinds begin here, and say what is theirs."""
@@ -185,6 +189,10 @@ class BaseKind(PlainKind):
     def guidance_reading(self) -> GuidanceReading | None:
         """Its cases have no guidance."""
         return None
+
+    def variants(self, suite: Prepared) -> Mapping[str, Prepared]:  # noqa: ARG002
+        """There are none."""
+        return {}
 
 
 def kinds() -> Mapping[str, str]:

@@ -302,6 +302,19 @@ async def test_nothing_of_a_shell_is_left_for_the_next_one_in_its_process() -> N
         await first.run("echo")
 
 
+async def test_a_process_that_ended_while_it_was_free_gets_no_shell() -> None:
+    """It was killed, for want of memory: no trial may hear of it."""
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    virtual._WORKERS.start()
+    virtual._WORKERS._free.append(virtual._Connection(ours, uses=1))
+
+    shell = VirtualShell({}, 5)
+    assert (await shell.run("echo well")).stdout == "well\n"
+    shell.close()
+    assert ours.fileno() == -1
+
+
 async def test_no_process_is_left_at_the_end() -> None:
     shells = [VirtualShell({}, 60) for _ in range(3)]
     for shell in shells:

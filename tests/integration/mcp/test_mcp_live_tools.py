@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from evalward.records.problem import InputError
-from evalward.suites.mcp.prepare import McpPrepared, prepare
+from evalward.suites.mcp.context import McpPrepared
+from evalward.suites.mcp.prepare import prepare
 from evalward.suites.mcp.spec import McpSuite
 from support.live_runs import CHAT, Repo
 from support.mcp import checkout

@@ -14,10 +14,10 @@ from evalward.records.problem import InputError
 from evalward.records.result import Result, Status
 from evalward.records.trace import Trace
 from evalward.suites.base import TrialBrokenError, TrialOutcome
+from evalward.suites.mcp.context import McpPrepared
 from evalward.suites.mcp.details import McpDetails
 from evalward.suites.mcp.kind import MCP
 from evalward.suites.mcp.own_server import NOT_LISTED
-from evalward.suites.mcp.prepare import McpPrepared
 from evalward.targets.replay import ReplayChat
 from evalward.targets.scripted import Nop, Oracle
 from support.mcp import checkout
@@ -311,3 +311,13 @@ async def test_a_server_at_an_address_executes_nothing_for_a_proof(root: Path) -
         proof = await MCP.prove(prepared)
         assert len(server.headers) == listed
     assert "none of them executed" in proof.summary
+
+
+async def test_a_variant_is_what_models_read__and_the_server_executes_its_calls(root: Path) -> None:
+    prepared = suite(root, files={"better.json": {"echo": "Says it back."}}, variants={"better": "better.json"})
+    target = Talking(called("echo", {"text": "hello"}))
+    found = await result(MCP.variants(prepared)["better"], target)
+    assert found.status is Status.PASSED
+    assert isinstance(found.details, McpDetails)
+    assert found.details.executed == 1
+    assert target.requests[0].tools[0].description == "Says it back."

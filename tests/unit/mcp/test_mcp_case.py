@@ -28,8 +28,8 @@ def expecting(**expect: Any) -> McpTask:
     [
         ({}, "nothing is expected: write `calls`, `forbid` or `none: true`"),
         ({"allow": ["a"]}, "nothing is expected"),
-        ({"none": True, "calls": [{"tool": "a"}]}, "`none: true` stands beside `calls`"),
-        ({"none": True, "max_extra": 1}, "`none: true` stands beside `max_extra`"),
+        ({"none": True, "calls": [{"tool": "a"}]}, "`none: true` and `calls` exclude each other"),
+        ({"none": True, "max_extra": 1}, "`none: true` and `max_extra` exclude each other"),
         ({"calls": [{"tool": "a", "match": "exact"}]}, "match: exact needs the key `args`"),
         ({"calls": [{"tool": "a", "match": "schema", "args": {}}]}, "match: schema doesn't look at `args`"),
         ({"calls": [{"tool": "a"}], "forbid": ["a"]}, "the tool 'a' is both expected and forbidden"),

@@ -10,10 +10,10 @@ import pytest
 from evalward.records.result import UNREADABLE, Result, Status
 from evalward.records.trace import Text, ToolCall, ToolUse
 from evalward.suites.base import TrialBrokenError, TrialOutcome
+from evalward.suites.mcp.context import McpPrepared
 from evalward.suites.mcp.details import McpDetails
 from evalward.suites.mcp.kind import MCP
 from evalward.suites.mcp.outcome import EXTRA, FORBIDDEN, NEEDLESS, NO_ANSWER, NO_CALL, WRONG_ARGUMENTS, WRONG_TOOL
-from evalward.suites.mcp.prepare import McpPrepared
 from evalward.suites.mcp.select import LEFT_OUT, run_select
 from evalward.targets.base import NoAnswerError, TrialSkippedError
 from evalward.targets.failures import Cause, TargetError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,8 +27,9 @@ from evalward.suites.mcp.trial_sections import trial_sections
 from evalward.targets.base import Target
 
 if TYPE_CHECKING:
+    from evalward.decide.guidance import GuidanceReading
     from evalward.suites.mcp.case import McpCase
-    from evalward.suites.mcp.prepare import McpPrepared
+    from evalward.suites.mcp.context import McpPrepared
 
 # Without a drop a config that names no rule would protect nothing.
 DEFAULT_RULES = (
@@ -74,6 +75,20 @@ class McpKind(BaseKind):
         from evalward.suites.mcp.prove_run import prove_by_running  # noqa: PLC0415
 
         return await prove_by_running(suite)
+
+    def guidance_reading(self) -> GuidanceReading:
+        """What its results say about descriptions of tools."""
+        from evalward.suites.mcp.guidance import READING  # noqa: PLC0415 - only who compares descriptions needs it
+
+        return READING
+
+    def variants(self, suite: McpPrepared) -> Mapping[str, McpPrepared]:
+        """The suite with other descriptions of its tools, by name."""
+        if not suite.settings.variants:
+            return {}
+        from evalward.suites.mcp.variants import with_descriptions  # noqa: PLC0415 - only who compares them
+
+        return {name: with_descriptions(suite, each) for name, each in suite.settings.variants.items()}
 
     def per_trial(self, metric: str) -> PerTrial | None:
         """What single trials add to a metric."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 from evalward.config import LoadedConfig
 from evalward.records.problem import InputError, Problem
@@ -12,6 +12,7 @@ from evalward.suites.base import Prepared
 from evalward.suites.mcp.call_reader import CallReader
 from evalward.suites.mcp.case import McpCase
 from evalward.suites.mcp.catalogue import Catalogue
+from evalward.suites.mcp.context import McpContext, McpPrepared
 from evalward.suites.mcp.load import (
     load_cases,
     load_others,
@@ -29,31 +30,11 @@ from evalward.suites.mcp.subject import subject_of
 from evalward.suites.tool import load_system
 
 if TYPE_CHECKING:
-    from evalward.suites.mcp.servers import Servers
+    pass
 
 T = TypeVar("T")
 UNKNOWN = "server"
 """The name of a server that never said its own."""
-
-
-@dataclass(frozen=True)
-class McpContext:
-    """What models are told and offered, and how their calls are read.
-
-    `unlisted` is the problem of a server that listed no tools; then there are none. `servers` execute calls, in mode
-    `run` alone.
-    """
-
-    tools: OfferedTools
-    system: str
-    timeout_s: float
-    calls: CallReader
-    max_turns: int = 1
-    unlisted: Problem | None = None
-    servers: Servers | None = None
-
-
-McpPrepared: TypeAlias = Prepared[McpSuite, McpCase, McpContext]
 
 
 def prepare(spec: McpSuite, config: LoadedConfig) -> McpPrepared:
@@ -72,7 +53,7 @@ def prepare(spec: McpSuite, config: LoadedConfig) -> McpPrepared:
     tools = named_together(own, others, spec.server.snapshot or config.file)
     if problems := [*unknown_tools(cases, own), *without_place(spec, cases)]:
         raise InputError(problems)
-    prepared = _prepared(spec, solved(cases, own), tools, words)
+    prepared = _with_variants(_prepared(spec, solved(cases, own), tools, words), config)
     return prepared if spec.mode == "select" else _running(prepared, config)
 
 
@@ -98,6 +79,16 @@ def _unlisted(spec: McpSuite, cases: Sequence[McpCase], words: str, why: Problem
     tools = OfferedTools(none, (), ToolNames(none))
     settings = McpContext(tools, words, spec.timeout_s, CallReader(tools), unlisted=why)
     return Prepared(spec, cases, {}, settings, [str(why)])
+
+
+def _with_variants(prepared: McpPrepared, config: LoadedConfig) -> McpPrepared:
+    """The same with the variants of its tools."""
+    if not prepared.spec.variants:
+        return prepared
+    from evalward.suites.mcp.variants import load_variants  # noqa: PLC0415 - few suites have some
+
+    variants = load_variants(prepared.spec, config, prepared.settings.tools.own)
+    return replace(prepared, settings=replace(prepared.settings, variants=variants))
 
 
 def _running(prepared: McpPrepared, config: LoadedConfig) -> McpPrepared:

@@ -12,8 +12,8 @@ from evalward.render.numbers import plural
 from evalward.suites.base import Proof
 from evalward.suites.mcp.answer import check_answer
 from evalward.suites.mcp.case import McpCase
+from evalward.suites.mcp.context import McpContext, McpPrepared
 from evalward.suites.mcp.judging import score_calls
-from evalward.suites.mcp.prepare import McpContext, McpPrepared
 
 _MEND = "Fix the case's expectation, or its solution."
 _OFFER = "Change the tool's input schema, or measure the case in a suite without models of this provider."

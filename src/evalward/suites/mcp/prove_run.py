@@ -10,8 +10,8 @@ from evalward.records.result import Result, Status
 from evalward.render.numbers import plural
 from evalward.suites.base import Proof, TrialBrokenError
 from evalward.suites.mcp.case import McpCase
+from evalward.suites.mcp.context import McpPrepared
 from evalward.suites.mcp.details import McpDetails
-from evalward.suites.mcp.prepare import McpPrepared
 from evalward.suites.mcp.run import run_run
 from evalward.targets.scripted import Oracle
 

@@ -14,10 +14,10 @@ from evalward.suites.blame import blameless
 from evalward.suites.divergence import first_divergence
 from evalward.suites.loop import LoopBounds, converse_with, keep
 from evalward.suites.mcp.case import McpCase
+from evalward.suites.mcp.context import McpContext, McpPrepared
 from evalward.suites.mcp.judging import score_calls
 from evalward.suites.mcp.outcome import ScoredTrial, outcome_of, unreadable_outcome
 from evalward.suites.mcp.own_server import NOT_LISTED
-from evalward.suites.mcp.prepare import McpContext, McpPrepared
 from evalward.suites.mcp.select import refuse_unmeasurable
 from evalward.suites.mcp.server.failures import ServerError
 from evalward.suites.mcp.server.session import ServerSession

@@ -8,10 +8,10 @@ from evalward.suites.base import TrialOutcome
 from evalward.suites.blame import blameless
 from evalward.suites.loop import keep, writable
 from evalward.suites.mcp.case import McpCase
+from evalward.suites.mcp.context import McpContext, McpPrepared
 from evalward.suites.mcp.judging import score_calls
 from evalward.suites.mcp.outcome import ScoredTrial, outcome_of, unreadable_outcome
 from evalward.suites.mcp.own_server import refuse_unlisted
-from evalward.suites.mcp.prepare import McpContext, McpPrepared
 from evalward.suites.single_turn import SingleTurn, ask_once
 from evalward.targets.base import BrokeOffError, Chat, Request, Target, TrialSkippedError
 

@@ -21,6 +21,8 @@ from evalward.suites.target_forms import talked_with
 if TYPE_CHECKING:
     from evalward.config.yaml_positions import Mistake
 
+CURRENT = "current"
+"""What no variant may be called."""
 _PLACES = ("command", "url", "snapshot")
 _ELSEWHERE = {
     "command": "its server is a program of this checkout, and the base's is not built here",
@@ -88,7 +90,7 @@ class McpSuite(IsolatedSuite, ComparedSuite):
             )
         },
     )
-    file_keys: ClassVar[Sequence[str]] = (*ComparedSuite.file_keys, "server.snapshot", "distractors")
+    file_keys: ClassVar[Sequence[str]] = (*ComparedSuite.file_keys, "server.snapshot", "distractors", "variants.*")
 
     kind: Literal["mcp"] = Field(description="The family of evaluation")
     server: McpServerSettings = Field(description="The server: command, url or snapshot")
@@ -99,6 +101,11 @@ class McpSuite(IsolatedSuite, ComparedSuite):
     cases: SomeTexts = Field(description="YAML or JSONL files with the cases; patterns such as evals/mcp/*.yaml")
     distractors: TextList = Field(
         default=[], description="Snapshots of other servers, whose tools models see as well; patterns"
+    )
+    variants: dict[Name, Text] = Field(
+        default={},
+        description="Other descriptions of the tools, by a name: files with a description per tool, or snapshots. "
+        "evalward guidance compares them",
     )
     instructions: bool = Field(
         default=True, description="Models read the server's instructions, as many hosts show them"
@@ -123,6 +130,9 @@ class McpSuite(IsolatedSuite, ComparedSuite):
         from evalward.config.yaml_positions import Mistake  # noqa: PLC0415 - a parser, for who reads a file
 
         yield from super().mistakes(suite, path)
+        if isinstance(variants := get(suite, "variants"), dict) and CURRENT in variants:
+            message = f"{CURRENT} is how the server's own descriptions are called"
+            yield Mistake((*path, "variants", CURRENT), message, "Give the variant another name.")
         server = get(suite, "server")
         if not isinstance(server, dict):
             return
