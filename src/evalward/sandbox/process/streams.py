@@ -12,13 +12,11 @@ from evalward.records.base import clean_text
 _CHUNK = 1 << 18
 
 
-class Sink:
-    """One output stream: kept up to a limit, read to its end."""
+class OutputStream:
+    """An output stream of a command, read for as long as it lasts. What is kept of it, who inherits says."""
 
-    def __init__(self, descriptor: int, limit: int, on_line: Callable[[str], None] | None = None) -> None:
-        self._descriptor, self._limit, self._on_line = descriptor, limit, on_line
-        self._data, self._line = bytearray(), bytearray()
-        self.dropped = 0
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor, self._data = descriptor, bytearray()
         self.ended = asyncio.Event()
         os.set_blocking(descriptor, False)
         asyncio.get_running_loop().add_reader(descriptor, self._read)
@@ -35,9 +33,33 @@ class Sink:
             return
         except OSError:
             data = b""
-        if not data:
+        if data:
+            self._keep(data)
+        else:
             self.close()
+
+    def _keep(self, data: bytes) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Read no more. What comes later meets a closed pipe."""
+        if self.ended.is_set():
             return
+        self.ended.set()
+        asyncio.get_running_loop().remove_reader(self._descriptor)
+        os.close(self._descriptor)
+
+
+class Sink(OutputStream):
+    """One output stream: kept up to a limit, read to its end."""
+
+    def __init__(self, descriptor: int, limit: int, on_line: Callable[[str], None] | None = None) -> None:
+        self._limit, self._on_line = limit, on_line
+        self._line = bytearray()
+        self.dropped = 0
+        super().__init__(descriptor)
+
+    def _keep(self, data: bytes) -> None:
         room = max(0, self._limit - len(self._data))
         self._data += data[:room]
         self.dropped += max(0, len(data) - room)
@@ -53,14 +75,24 @@ class Sink:
             tell(clean_text(line.decode("utf-8", "replace")))
 
     def close(self) -> None:
-        """Read no more. What comes later meets a closed pipe."""
+        """Read no more, and hand on the line that was begun."""
         if self.ended.is_set():
             return
-        self.ended.set()
-        asyncio.get_running_loop().remove_reader(self._descriptor)
-        os.close(self._descriptor)
+        super().close()
         if self._line and self._on_line is not None:
             self._on_line(clean_text(self._line.decode("utf-8", "replace")))
+
+
+class Tail(OutputStream):
+    """The last `most` bytes of an output stream."""
+
+    def __init__(self, descriptor: int, most: int) -> None:
+        self._most = most
+        super().__init__(descriptor)
+
+    def _keep(self, data: bytes) -> None:
+        self._data += data
+        del self._data[: -self._most]
 
 
 class StandardInput:

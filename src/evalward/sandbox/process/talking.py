@@ -8,11 +8,11 @@ import os
 import socket
 from typing import Any, cast
 
-from evalward.records.base import clean_text
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.launcher.plan import Command
 from evalward.sandbox.process.client import LauncherClient
 from evalward.sandbox.process.running import LINGER_S, Pipes, ended, exit_code_of
+from evalward.sandbox.process.streams import Tail
 
 _CHUNK = 1 << 16
 TAIL_BYTES = 16_384
@@ -31,7 +31,7 @@ class LiveProgram:
     """A program that runs, made by `Workspace.start`. `end` closes it; with its workspace it ends at the latest."""
 
     def __init__(
-        self, connection: socket.socket, input_end: int, output: asyncio.StreamReader, tail: _Tail, line_bytes: int
+        self, connection: socket.socket, input_end: int, output: asyncio.StreamReader, tail: Tail, line_bytes: int
     ) -> None:
         self._connection, self._input, self._output, self._tail = connection, input_end, output, tail
         self._line_bytes = line_bytes
@@ -50,7 +50,7 @@ class LiveProgram:
             connection = client.start([given, printed, complained])
             connection.setblocking(False)
             os.set_blocking(input_end, False)
-            tail = _Tail(pipes.take(error_end))
+            tail = Tail(pipes.take(error_end), TAIL_BYTES)
             live = cls(connection, pipes.take(input_end), asyncio.StreamReader(line_bytes), tail, line_bytes)
             await live._listen(pipes.take(output_end), command)
         except OSError as failure:
@@ -144,34 +144,3 @@ class LiveProgram:
         if self._reading is not None:
             self._reading.close()
         self._tail.close()
-
-
-class _Tail:
-    """The end of an output stream, which is read for as long as it lasts."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor, self._data = descriptor, b""
-        self.ended = asyncio.Event()
-        os.set_blocking(descriptor, False)
-        asyncio.get_running_loop().add_reader(descriptor, self._read)
-
-    @property
-    def text(self) -> str:
-        return clean_text(self._data.decode("utf-8", "replace"))
-
-    def _read(self) -> None:
-        try:
-            data = os.read(self._descriptor, _CHUNK)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if not data:
-            self.close()
-        self._data = (self._data + data)[-TAIL_BYTES:]
-
-    def close(self) -> None:
-        if not self.ended.is_set():
-            self.ended.set()
-            asyncio.get_running_loop().remove_reader(self._descriptor)
-            os.close(self._descriptor)
