@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from support import warm
+from support.git_repo import commit, init
 from support.live_runs import CLAUDE, Repo, model_of, task, timeless
 from support.model_server import Answer, Conversation, ModelServer, Script, Tokens, bash
 from support.moody import moody_model
@@ -18,6 +21,7 @@ from support.moody import moody_model
 NAMES = ("one", "two", "three", "four", "five", "six", "seven")
 TASKS = [task(name) for name in NAMES]
 SHARDS = 4
+EXAMPLE = Path(__file__).parents[2] / "examples" / "bash-tools"
 ALL = tuple(f"part-{number}" for number in range(1, SHARDS + 1))
 
 
@@ -71,6 +75,25 @@ def test_four_shards__give_the_report_of_one_run__and_its_verdict(repo: Repo) ->
     assert len(repo.trials()) == 28
     shown = repo.run("show", "one", "--target", CLAUDE)
     assert (shown.code, "Print the word one." in shown.out) == (0, True)
+
+
+def test_four_shards_of_a_recording__give_the_report_of_one_run(tmp_path: Path) -> None:
+    folder = init(tmp_path / "tools")
+    shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True)
+    commit(folder, {"README.md": "An example.\n"})
+
+    def run(*words: str) -> None:
+        done = warm.evalward(*words, cwd=folder, env={"PATH": os.environ["PATH"]})
+        assert done.returncode == 0, done.stderr
+
+    run("run", "--output", "whole")
+    for number in range(1, SHARDS + 1):
+        run("run", "--shard", f"{number}/{SHARDS}", "--output", f"part-{number}")
+    run("merge", *ALL, "--output", "merged/report.json")
+
+    merged, whole = (json.loads((folder / each / "report.json").read_text("utf-8")) for each in ("merged", "whole"))
+    assert {run["target"] for run in whole["runs"]} == {"oracle", "replay:agent"}
+    assert sorted_cases(merged) == sorted_cases(whole)
 
 
 def test_the_confirm_stage__is_the_merging_jobs(repo: Repo) -> None:

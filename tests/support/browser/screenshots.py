@@ -52,9 +52,9 @@ def random_model(folder: Path) -> Path:
     show = [sys.executable, str(REPOSITORY / "examples/decisions/show.py"), SCENE]
     environment = {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     subprocess.run(show, cwd=folder, env=environment, check=True, capture_output=True)
-    scene = folder / "evalward-out/decisions" / SCENE
+    scene = Path("evalward-out/decisions", SCENE)
     words = ["compare", "--report", f"{scene}.json", "--baseline", f"{scene}-baseline.json", "--format", "html"]
-    done = warm.evalward(*words, "--output", folder / "report.html", cwd=folder, env=environment)
+    done = warm.evalward(*words, "--output", "report.html", cwd=folder, env=environment)
     assert done.returncode == 1, done.stderr
     return folder / "report.html"
 
