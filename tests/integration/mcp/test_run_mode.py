@@ -186,7 +186,7 @@ async def test_the_state_after_a_servers_death_is_not_looked_at(root: Path) -> N
 
 @pytest.mark.parametrize("mode", ["select", "run"])
 async def test_a_server_that_never_lists_its_tools_makes_every_trial_an_error(root: Path, mode: str) -> None:
-    prepared = suite(root, "die=list", mode=mode)
+    prepared = suite(root, "die=list", mode=mode, lines=[ECHO, QUIET])
     for target in (Oracle(), Nop()):
         with pytest.raises(TrialBrokenError) as broken:
             await played(prepared, target)

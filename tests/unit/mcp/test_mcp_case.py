@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from evalward.records.problem import InputError, Place
 from evalward.records.trace import ToolUse
 from evalward.suites.mcp.answer import check_answer
 from evalward.suites.mcp.case import AnswerCheck, McpCase, McpTask, make_case
-from support.mcp_suites import FIND, HELLO, prepared_suite, write_json
+from support.mcp_suites import CANCEL, FIND, HELLO, LATEST, SEARCH, prepared_suite, write_json
 
 
 def case(mode: Any = "select", **task: Any) -> McpCase:
@@ -188,6 +189,49 @@ def test_a_call_of_a_tool_that_there_is_not(tmp_path: Path, tool: str, remedy: s
     line = f'{{"id": "a", "prompt": "p", "expect": {{"calls": [{{"tool": "{tool}"}}]}}}}'
     said = f'cases.jsonl:1: a: expect.calls[0].tool: the server "orders" lists no tool "{tool}". {remedy}'
     assert problems(tmp_path, line) == [said]
+
+
+def test_a_forbidden_tool_that_was_renamed_is_a_mistake(tmp_path: Path) -> None:
+    """Nothing would be forbidden any longer, and every trial would pass."""
+    renamed = [SEARCH, LATEST, {**CANCEL, "name": "order.remove"}]
+    says = 'cases.jsonl:1: find: expect.forbid[0]: the server "orders" lists no tool "order.cancel".'
+    (found,) = problems(tmp_path, json.dumps(FIND), tools=renamed)
+    assert found.startswith(says)
+
+
+def test_forbidden_and_allowed_tools_that_no_server_lists(tmp_path: Path) -> None:
+    line = """{"id": "a", "prompt": "p", "expect": {"forbid": ["order.cancle", {"tool": "fly", "args": {}}],
+        "allow": ["search_orders", "sing"]}}""".replace("\n", "")
+    assert problems(tmp_path, line) == [
+        'cases.jsonl:1: a: expect.forbid[0]: the server "orders" lists no tool "order.cancle". '
+        "Did you mean order.cancel?",
+        'cases.jsonl:1: a: expect.forbid[1]: the server "orders" lists no tool "fly". '
+        "It has: search_orders, list_orders, order.cancel.",
+        'cases.jsonl:1: a: expect.allow[1]: the server "orders" lists no tool "sing". '
+        "It has: search_orders, list_orders, order.cancel.",
+    ]
+
+
+def test_a_distractors_tool_may_be_forbidden_or_allowed_and_not_expected(tmp_path: Path) -> None:
+    mail: dict[str, Any] = {"files": {"mail.json": [{**LATEST, "name": "send"}]}, "distractors": "mail.json"}
+    fine = '{"id": "a", "prompt": "p", "expect": {"none": true, "forbid": ["send"], "allow": ["send"]}}'
+    assert len(prepared_suite(tmp_path, fine, **mail).cases) == 1
+    line = '{"id": "a", "prompt": "p", "expect": {"calls": [{"tool": "send"}], "forbid": ["fly"]}}'
+    assert problems(tmp_path, line, **mail) == [
+        'cases.jsonl:1: a: expect.calls[0].tool: the server "orders" lists no tool "send". '
+        "It has: search_orders, list_orders, order.cancel.",
+        'cases.jsonl:1: a: expect.forbid[0]: no server lists a tool "fly". '
+        "They have: search_orders, list_orders, order.cancel, send.",
+    ]
+
+
+@pytest.mark.parametrize(("key", "value"), [("files", {"a.txt": "b"}), ("state", "test -e a.txt")])
+def test_what_only_mode_run_uses_is_a_mistake_in_mode_select(tmp_path: Path, key: str, value: Any) -> None:
+    said = (
+        f"cases.jsonl:1: find: {key}: it needs mode: run, where the server works in a folder; mode select executes "
+        "nothing. Remove the key, or measure the case in a suite with mode: run."
+    )
+    assert problems(tmp_path, json.dumps({**FIND, key: value})) == [said]
 
 
 def test_all_files_are_looked_at__whatever_is_wrong_with_one(tmp_path: Path) -> None:

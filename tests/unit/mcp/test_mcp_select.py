@@ -230,11 +230,3 @@ def test_each_tool_is_a_part_of_the_subject__with_its_text(tmp_path: Path) -> No
 def test_other_servers_are_one_part(tmp_path: Path) -> None:
     suite = prepared_suite(tmp_path, files={"mail.json": [SEARCH]}, distractors="mail.json")
     assert "mail:" in suite.texts[suite.subject["other_tools"]]
-
-
-def test_names_that_no_server_has_are_told_where_they_are_allowed(tmp_path: Path) -> None:
-    cases = [{"id": "a", "prompt": "p", "expect": {"forbid": ["order.cancle"], "allow": ["fly"]}}]
-    assert prepared_suite(tmp_path, cases).warnings == [
-        'cases.jsonl:1: a: forbid names the tool "order.cancle", which no server lists. Did you mean order.cancel?',
-        'cases.jsonl:1: a: allow names the tool "fly", which no server lists.',
-    ]

@@ -87,3 +87,33 @@ def test_the_default_rules_hold_for_cases_of_every_sort() -> None:
     lost = outcomes(fine(), confused())
     assert set(lost) == {rule.metric for rule in DEFAULT_RULES}
     assert lost["tool_selection_accuracy"].status == "fail"
+
+
+@pytest.mark.parametrize("random", [True, False])
+def test_a_server_all_of_whose_calls_end_in_an_error_is_red_by_default(*, random: bool) -> None:
+    """The models choose and call as before, and the cases pass; only what the server answers is worse."""
+
+    def tried(*, error: bool) -> list[Result]:
+        return [
+            mcp_result(case, call(executed=True, error=error), trial=number) for case in CASES for number in (1, 2, 3)
+        ]
+
+    def judged(now: list[Result]) -> tuple[str, dict[str, str]]:
+        before, after = (mcp_run(each).model_copy(update={"random": random}) for each in (tried(error=False), now))
+        baseline = make_baseline(mcp_report(before), "report.json", None, {"mcp": MCP})
+        verdict = Criteria(baseline, Policy()).decide(mcp_report(after)).verdict
+        return verdict.outcome, {outcome.rule.metric: outcome.status for outcome in verdict.rules}
+
+    status, rules = judged(tried(error=True))
+    assert status == "fail"
+    assert {metric for metric, found in rules.items() if found != "ok"} == {"tool_call_success_rate"}
+    assert judged(tried(error=False))[0] == "pass"
+
+
+def test_a_default_rule_about_executed_calls_says_nothing_where_none_is() -> None:
+    """As in mode select: neither a failure nor a warning."""
+    baseline = make_baseline(mcp_report(mcp_run(fine())), "report.json", None, {"mcp": MCP})
+    verdict = Criteria(baseline, Policy()).decide(mcp_report(mcp_run(fine()))).verdict
+    rule = next(outcome for outcome in verdict.rules if outcome.rule.metric == "tool_call_success_rate")
+    assert (verdict.outcome, rule.status, rule.statements, rule.value and rule.value.value) == ("pass", "ok", [], None)
+    assert not any("tool_call_success_rate" in str(notice) for notice in verdict.notices)

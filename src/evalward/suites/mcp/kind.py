@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 DEFAULT_RULES = (
     Rule(metric="tool_selection_accuracy", max_drop=0.05),
     Rule(metric="pass_rate", max_drop=0.05),
+    Rule(metric="tool_call_success_rate", max_drop=0.05),
     Rule(metric="forbidden_call_rate", max_rise=0.0),
 )
 

@@ -61,45 +61,51 @@ def named_together(own: Catalogue, others: Sequence[Catalogue], file: str) -> Of
     return OfferedTools(own, tuple(others), ToolNames(own, others))
 
 
-def unknown_tools(cases: Sequence[McpCase], own: Catalogue) -> list[Problem]:
-    """Expected calls of tools that the server doesn't list: no model can make them."""
-    return [
-        Problem(
-            place=case.place,
-            field=f"{case.id}: expect.calls[{index}].tool",
-            message=f"the server {shown(own.server)} lists no tool {shown(call.tool)}",
-            remedy=_near(call.tool, own),
-        )
-        for case in cases
-        for index, call in enumerate(case.expect.calls)
-        if call.tool not in own.by_name
-    ]
+def unknown_tools(cases: Sequence[McpCase], tools: OfferedTools) -> list[Problem]:
+    """Names of tools that aren't listed: no model can make an expected call of one, and to forbid one forbids nothing.
+
+    Expected calls are of the suite's own server; what is forbidden or allowed may be a distractor's tool.
+    """
+    own = list(tools.own.by_name)
+    every = list(dict.fromkeys(each.tool.name for each in tools.names.tools))
+    lists = f"the server {shown(tools.own.server)} lists no tool"
+    anywhere = (every, "no server lists a tool", "They have") if tools.others else (own, lists, "It has")
+    problems: list[Problem] = []
+    for case in cases:
+        for key, tool in _named_by(case):
+            known, message, heading = (own, lists, "It has") if key.startswith("calls") else anywhere
+            if tool not in known:
+                field, remedy = f"{case.id}: expect.{key}", _near(tool, known, heading)
+                message = f"{message} {shown(tool)}"
+                problems.append(Problem(place=case.place, field=field, message=message, remedy=remedy))
+    return problems
+
+
+def _named_by(case: McpCase) -> Iterator[tuple[str, str]]:
+    """The tools that a case names, each with its key below `expect`."""
+    expect = case.expect
+    yield from ((f"calls[{index}].tool", call.tool) for index, call in enumerate(expect.calls))
+    yield from ((f"forbid[{index}]", call.tool) for index, call in enumerate(expect.forbid))
+    yield from ((f"allow[{index}]", name) for index, name in enumerate(expect.allow))
 
 
 def without_place(spec: McpSuite, cases: Sequence[McpCase]) -> list[Problem]:
-    """Cases whose files, or whose script, need a server with a folder of its own where there is none."""
-    if spec.mode != "run" or (spec.server.command is not None and spec.scope == "trial"):
+    """Cases whose files, or whose script, need a folder that the server works in where there is none for a case."""
+    if spec.mode == "select":
+        message = "it needs mode: run, where the server works in a folder; mode select executes nothing"
+        remedy = "Remove the key, or measure the case in a suite with mode: run."
+    elif spec.server.command is not None and spec.scope == "trial":
         return []
-    why = "at an address" if spec.server.url is not None else "that trials share"
-    remedy = "Remove the key, or measure the case with a command and scope: trial."
-    message = f"a server {why} has no folder for a case"
+    else:
+        why = "at an address" if spec.server.url is not None else "that trials share"
+        message = f"a server {why} has no folder for a case"
+        remedy = "Remove the key, or measure the case with a command and scope: trial."
     return [
         Problem(place=case.place, field=f"{case.id}: {key}", message=message, remedy=remedy)
         for case in cases
         for key, given in (("files", case.task.files), ("state", case.task.state))
         if given
     ]
-
-
-def odd_names(cases: Sequence[McpCase], tools: OfferedTools) -> Iterator[str]:
-    """Forbidden and allowed tools that no server lists: fine where they are gone, and maybe misspelt."""
-    known = {each.tool.name for each in tools.names.tools}
-    for case in cases:
-        named = [("forbid", each.tool) for each in case.expect.forbid] + [("allow", each) for each in case.expect.allow]
-        for key, name in named:
-            if name not in known:
-                what = f"{case.place}: {case.id}: {key} names the tool {shown(name)}, which no server lists."
-                yield f"{what} {did_you_mean(name, known)}".rstrip()
 
 
 def solved(cases: Sequence[McpCase], own: Catalogue) -> list[McpCase]:
@@ -114,8 +120,7 @@ def _arguments(case: McpCase, own: Catalogue) -> list[dict[str, Any]]:
     ]
 
 
-def _near(name: str, own: Catalogue) -> str:
-    known = list(own.by_name)
+def _near(name: str, known: Sequence[str], heading: str) -> str:
     more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
     listed = ", ".join(one_line(each) for each in known[:MOST_LISTED])
-    return did_you_mean(name, known) or f"It has: {listed}{more}."
+    return did_you_mean(name, known) or f"{heading}: {listed}{more}."

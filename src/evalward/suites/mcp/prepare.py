@@ -17,7 +17,6 @@ from evalward.suites.mcp.load import (
     load_cases,
     load_others,
     named_together,
-    odd_names,
     solved,
     unknown_tools,
     without_place,
@@ -43,6 +42,7 @@ def prepare(spec: McpSuite, config: LoadedConfig) -> McpPrepared:
     cases = _or_problems(problems, lambda: load_cases(spec, config))
     others = _or_problems(problems, lambda: load_others(spec, config))
     words = _or_problems(problems, lambda: load_system(config.root, spec.system, SYSTEM_PROMPT))
+    problems += without_place(spec, cases or ())
     if problems and spec.server.snapshot is None:  # a server is started when all else is right
         raise InputError(problems)
     own = _or_problems(problems, lambda: load_own(spec, config))
@@ -51,7 +51,7 @@ def prepare(spec: McpSuite, config: LoadedConfig) -> McpPrepared:
     if isinstance(own, Problem):
         return _unlisted(spec, cases, words, own)
     tools = named_together(own, others, spec.server.snapshot or config.file)
-    if problems := [*unknown_tools(cases, own), *without_place(spec, cases)]:
+    if problems := [*problems, *unknown_tools(cases, tools)]:
         raise InputError(problems)
     prepared = _with_variants(_prepared(spec, solved(cases, own), tools, words), config)
     return prepared if spec.mode == "select" else _running(prepared, config)
@@ -68,7 +68,7 @@ def _or_problems(problems: list[Problem], load: Callable[[], T]) -> T | None:
 def _prepared(spec: McpSuite, cases: Sequence[McpCase], tools: OfferedTools, words: str) -> McpPrepared:
     system = told_system(words, (tools.own, *tools.others) if spec.instructions else ())
     subject = subject_of(tools.own, tools.others, words, tools.own.instructions if spec.instructions else None)
-    warnings = [*odd_names(cases, tools), *tools.left_out(spec.targets), *walls_of(spec)]
+    warnings = [*tools.left_out(spec.targets), *walls_of(spec)]
     settings = McpContext(tools, system, spec.timeout_s, CallReader(tools))
     return Prepared(spec, cases, subject.parts, settings, warnings, texts=subject.texts)
 
