@@ -100,6 +100,8 @@ class FakeGitHub:
         self.commits: set[str] = set()
         self.pulls: list[Pull] = []
         self.pull_files: list[dict[str, str]] = []
+        self.opaque: dict[str, str] = {}  # path → mode, in every tree
+        self.truncated = False
         self.statuses: list[tuple[str, dict[str, str]]] = []
         self.requests: list[Request] = []
         self.exchanges: list[tuple[Request, Answer]] = []  # without those that a fault answered
@@ -206,6 +208,7 @@ class FakeGitHub:
             ("POST", rf"{repository}/statuses/([0-9a-f]{{40}})", self._post_status),
             ("GET", rf"{repository}/contents/(.+)", self._get_contents),
             ("GET", rf"{repository}/git/commits/([0-9a-f]+)", self._get_commit),
+            ("GET", rf"{repository}/git/trees/([0-9a-f]+)", self._get_tree),
         ]
 
     def _get_user(self, request: Request) -> Answer:
@@ -305,6 +308,13 @@ class FakeGitHub:
         if sha not in self.commits or not self.can_read:
             return Answer(404, {"message": "Not Found"})
         return Answer(200, {"sha": sha})
+
+    def _get_tree(self, request: Request, sha: str) -> Answer:
+        if not self.can_read:
+            return Answer(404, {"message": "Not Found"})
+        files = [(path, "100644") for known, path in self.files if known == sha]
+        entries = [{"path": path, "mode": mode} for path, mode in [*files, *self.opaque.items()]]
+        return Answer(200, {"sha": sha, "tree": entries, "truncated": self.truncated})
 
     def _refusal(self, request: Request) -> Answer | None:
         if not self.can_write:

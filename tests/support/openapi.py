@@ -33,6 +33,7 @@ PATHS = (
     "/repos/{owner}/{repo}/git/commits/{commit_sha}",
     "/repos/{owner}/{repo}/git/commits",
     "/repos/{owner}/{repo}/git/trees",
+    "/repos/{owner}/{repo}/git/trees/{tree_sha}",
     "/repos/{owner}/{repo}/statuses/{sha}",
     "/repos/{owner}/{repo}/git/ref/{ref}",
     "/repos/{owner}/{repo}/git/refs",

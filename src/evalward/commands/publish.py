@@ -91,7 +91,7 @@ def _judge(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> Publication:
     artifact = read_artifact(surfaces.folder / (settings.publish or ""))
     report, mismatches = recomputed(artifact)
     side = _base(surfaces, client, pull)
-    head = PullHead(runner.repository, pull.number, pull.head.sha)
+    head = PullHead(runner.repository, pull.number, pull.head.sha, pull.base.sha)
     report, left_out = LeftOutRuns.of(artifact).decided(report, surfaces, client, head, side)
     policy = side.policy if side else Policy(fail_on=settings.fail_on or "regression")
     baseline = side.baseline if side else None

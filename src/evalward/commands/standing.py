@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 from evalward.commands.surfaces import Surfaces
 from evalward.decide.unchanged import ChangeAtHand, StandingLimit, unchanged_runs, why_measured
-from evalward.git import FileChange, repository_path
+from evalward.git import FileChange, OpaqueEntries, repository_path
 from evalward.github.client import MAX_PULL_FILES, GitHub
 from evalward.github.errors import GitHubError
 from evalward.github.protect import changes_of_pull
 from evalward.github.sides import SideRules
-from evalward.github.unchanged import change_between
+from evalward.github.unchanged import change_between, with_opaque
 from evalward.records.baseline import BaselineRun
 from evalward.records.outline import OutlinedCase, OutlinedRun, PlanOutline
 from evalward.records.report import Report, Run
@@ -32,11 +32,19 @@ _MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class PullHead:
-    """The commit that a pull request has to have while its files are listed: they are those of its newest one."""
+    """The commit that a pull request has to have while its files are listed: they are those of its newest one.
+
+    `base` is the commit of its base, `None` where that isn't known.
+    """
 
     repository: str
     number: int
     sha: str
+    base: str | None
+
+    def opaque_entries(self, client: GitHub) -> OpaqueEntries | None:
+        """What other files stand behind in the base, `None` where that isn't known. Raises `GitHubError`."""
+        return client.opaque_entries(self.repository, self.base) if self.base else None
 
     def files(self, client: GitHub) -> list[FileChange] | None:
         """The files that it changes, `None` where GitHub doesn't list all, or lists those of another commit.
@@ -92,13 +100,15 @@ def _change(
         return ChangeAtHand(), []
     try:
         files = head.files(remote)
+        entries = head.opaque_entries(remote) if files else None
     except GitHubError as error:
         return ChangeAtHand(), [f"The changed files could not be listed: {error}"]
-    if files is None:
+    if files is None or (files and entries is None):
         return ChangeAtHand(), []
     prefix = surfaces.tree(client).prefix()
     file = repository_path(prefix, [settings.working_directory, settings.config])
     change = change_between(base, base, [each.path for each in files], file)
+    change = with_opaque(change, [each.path for each in files if each.opaque], entries or OpaqueEntries())
     suites = {name: replace(terms, edited=change.config_edited) for name, terms in change.suites.items()}
     return replace(change, suites=suites), []
 

@@ -96,7 +96,7 @@ def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Publication:
 def _pull_head(plan: EventPlan) -> PullHead | None:
     if plan.event != "pull_request" or plan.pull_number is None:
         return None
-    return PullHead(plan.repository, plan.pull_number, plan.head_sha)
+    return PullHead(plan.repository, plan.pull_number, plan.head_sha, plan.base_sha)
 
 
 def _side(surfaces: Surfaces, plan: EventPlan, tree: GitTree) -> tuple[SideRules | None, list[str]]:

@@ -4,7 +4,9 @@ from evalward.git.content import find_tree, write_tree
 from evalward.git.errors import GitError
 from evalward.git.program import repository_top, run_git
 from evalward.git.tree import (
+    LINK_MODE,
     MAX_FILE_BYTES,
+    SUBMODULE_MODE,
     FileChange,
     GitTree,
     OpaqueEntries,
@@ -15,7 +17,9 @@ from evalward.git.tree import (
 from evalward.git.worktree import WorkingTree
 
 __all__ = [
+    "LINK_MODE",
     "MAX_FILE_BYTES",
+    "SUBMODULE_MODE",
     "FileChange",
     "GitError",
     "GitTree",

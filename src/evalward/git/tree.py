@@ -22,10 +22,10 @@ from evalward.records.problem import wrong
 MAX_FILE_BYTES = 10_000_000
 
 MOST_LISTED = 100_000  # files
-_LINK, _PROGRAM, _SUBMODULE = "120000", "100755", "160000"
+LINK_MODE, _PROGRAM, SUBMODULE_MODE = "120000", "100755", "160000"
 _MOST_NAMES = 32 << 20  # bytes
 _LONGEST, _MOST_LINKS = 4096, 2_000  # bytes of where a link leads, and links of other targets
-_OPAQUE = {_LINK.encode(), _SUBMODULE.encode()}
+_OPAQUE = {LINK_MODE.encode(), SUBMODULE_MODE.encode()}
 _TAGS = "refs/tags/"
 
 
@@ -177,9 +177,9 @@ class GitTree:
         if code or len(lines) > MOST_LISTED:
             return None
         entries = [(*line.partition("\t")[0].split(" "), line.partition("\t")[2]) for line in lines]
-        links = self._link_targets([oid for mode, _, oid, _ in entries if mode == _LINK])
+        links = self._link_targets([oid for mode, _, oid, _ in entries if mode == LINK_MODE])
         return [
-            TreeFile(path, mode == _PROGRAM, links.get(oid, "") if mode == _LINK or kind != "blob" else None)
+            TreeFile(path, mode == _PROGRAM, links.get(oid, "") if mode == LINK_MODE or kind != "blob" else None)
             for mode, kind, oid, path in entries
         ]
 
@@ -191,10 +191,10 @@ class GitTree:
             return None
         lines = [line.partition(b"\t") for line in output.split(b"\0") if line[:6] in _OPAQUE]
         entries = [(*about.decode("ascii").split(" "), os.fsdecode(path)) for about, _, path in lines]
-        targets = self._link_targets([oid for mode, _, oid, _ in entries if mode == _LINK])
+        targets = self._link_targets([oid for mode, _, oid, _ in entries if mode == LINK_MODE])
         return OpaqueEntries(
-            frozenset(path for mode, *_, path in entries if mode == _SUBMODULE),
-            {path: targets.get(oid, "") for mode, _, oid, path in entries if mode == _LINK},
+            frozenset(path for mode, *_, path in entries if mode == SUBMODULE_MODE),
+            {path: targets.get(oid, "") for mode, _, oid, path in entries if mode == LINK_MODE},
         )
 
     def _link_targets(self, oids: Sequence[str]) -> dict[str, str]:
@@ -236,7 +236,9 @@ class GitTree:
         # :OLD-MODE NEW-MODE OLD-ID NEW-ID LETTER
         found = [(about.removeprefix(":").split(" "), path) for about, path in pairs]
         return [
-            FileChange(path, kinds.get(about[4], "changed"), opaque=not {_LINK, _SUBMODULE}.isdisjoint(about[:2]))
+            FileChange(
+                path, kinds.get(about[4], "changed"), opaque=not {LINK_MODE, SUBMODULE_MODE}.isdisjoint(about[:2])
+            )
             for about, path in found
         ]
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from urllib.parse import quote
 
+from evalward.git import LINK_MODE, SUBMODULE_MODE, OpaqueEntries
 from evalward.github.errors import GitHubError
 from evalward.github.transport import CONNECT_S, READ_S, TooLargeError, Transport
 from evalward.records.base import Record
@@ -61,11 +62,29 @@ class OpenPull(Record):
 
 
 class PullFile(Record):
-    """A file that a pull request changes. `previous_filename` is there for renamed ones."""
+    """A file that a pull request changes. `previous_filename` is there for renamed ones, `patch` for most files."""
 
     filename: str
     status: str
     previous_filename: str | None = None
+    patch: str | None = None
+
+    @property
+    def may_be_submodule(self) -> bool:
+        """Whether it may be one: GitHub shows its commits as a patch. Of one that was there, the base's tree tells."""
+        if self.patch is None:
+            return self.status not in {"modified", "removed"}
+        return "Subproject commit" in self.patch
+
+
+class _TreeEntry(Record):
+    path: str
+    mode: str
+
+
+class _WholeTree(Record):
+    tree: list[_TreeEntry]
+    truncated: bool
 
 
 class _BranchHead(Record):
@@ -179,6 +198,16 @@ class GitHub:
         """The files that a pull request changes: GitHub lists at most `MAX_PULL_FILES`."""
         pages = self._http.pages(f"/repos/{repository}/pulls/{number}/files")
         return [file for page in pages for file in page.read(list[PullFile])]
+
+    def opaque_entries(self, repository: str, sha: str) -> OpaqueEntries | None:
+        """The submodules and symbolic links of a commit; where these lead isn't asked. `None`: GitHub lists not all."""
+        found = self._http.request("GET", f"/repos/{repository}/git/trees/{quote(sha)}?recursive=1").read(_WholeTree)
+        if found.truncated:
+            return None
+        return OpaqueEntries(
+            frozenset(entry.path for entry in found.tree if entry.mode == SUBMODULE_MODE),
+            {entry.path: "" for entry in found.tree if entry.mode == LINK_MODE},
+        )
 
     def pull_head(self, repository: str, number: int) -> str:
         """The sha of the pull request's head as it is now."""

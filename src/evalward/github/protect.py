@@ -63,9 +63,9 @@ def changes_of_pull(files: Iterable[PullFile]) -> list[FileChange]:
     found: list[FileChange] = []
     for file in files:
         if file.status == "renamed" and file.previous_filename:
-            found.append(FileChange(file.previous_filename, "removed"))
+            found.append(FileChange(file.previous_filename, "removed", file.may_be_submodule))
         if file.status != "unchanged":
-            found.append(FileChange(file.filename, _KINDS.get(file.status, "changed")))
+            found.append(FileChange(file.filename, _KINDS.get(file.status, "changed"), file.may_be_submodule))
     return found
 
 

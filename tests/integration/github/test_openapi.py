@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
+from evalward.git import OpaqueEntries
 from evalward.github.client import GitHub
 from evalward.github.comment import Marker, PullRequest, post
 from evalward.github.errors import GitHubError
@@ -88,6 +89,15 @@ def changed_files(client: GitHub, api: FakeGitHub, folder: Path) -> None:
     assert [file.status for file in client.pull_files(REPOSITORY, 7)] == ["renamed"]
 
 
+def submodules_and_links(client: GitHub, api: FakeGitHub, folder: Path) -> None:
+    api.add_file(BASE, "evalward.yml", b"x")
+    api.opaque = {"linkdir": "120000", "vend/sub": "160000"}
+    found = client.opaque_entries(REPOSITORY, BASE)
+    assert found == OpaqueEntries(frozenset({"vend/sub"}), {"linkdir": ""})
+    api.truncated = True
+    assert client.opaque_entries(REPOSITORY, BASE) is None
+
+
 CALLS = [
     create_and_update,
     clean_up_duplicates,
@@ -97,6 +107,7 @@ CALLS = [
     open_pulls,
     commit_status,
     changed_files,
+    submodules_and_links,
 ]
 
 
@@ -123,7 +134,7 @@ def test_calls__cover_the_client() -> None:
     """A new call of the client has to come into `CALLS`."""
     beside = {"close", "hide", "http", "pause"}
     comments = {"login", "comments", "create_comment", "update_comment", "delete_comment", "pull_head"}
-    others = {"read_file", "open_pulls", "create_status", "pull_files"}
+    others = {"read_file", "open_pulls", "create_status", "pull_files", "opaque_entries"}
 
     assert {name for name in vars(GitHub) if not name.startswith("_")} == beside | comments | others
 

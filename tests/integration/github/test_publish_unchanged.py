@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from evalward.github.client import MAX_PULL_FILES
 from support.github_api import HEAD, FakeGitHub, Pull
@@ -171,3 +172,34 @@ def test_the_job_of_the_same_run_that_tells__decides_in_the_same_way(
     assert (seen.code, SPARED in seen.comment) == (0, True), seen.log
     api.pull_files = [{"filename": "src/tool.py", "status": "modified"}]
     assert stage(commit, event, event_name="pull_request", fail_on="inconclusive").code == 1
+
+
+@pytest.mark.parametrize("mode", ["", "160000", "120000"])
+def test_a_submodule_or_link__counts_for_what_the_base_names_below_it(
+    stage: Stage, api: FakeGitHub, artifact: dict[str, Any], mode: str
+) -> None:
+    config = yaml.safe_load(CONFIG)
+    config["suites"][0]["paths"] = ["vend/sub/**/*.py"]
+    api.add_file(BASE, "evalward.yml", json.dumps(config).encode())
+    changed = "docs/a.md" if mode == "120000" else "vend/sub"
+    api.pull_files = [{"filename": changed, "status": "modified", "patch": "@@ -1 +1 @@\n-a\n+b"}]
+    api.opaque = {"vend/sub": mode} if mode else {}
+    seen = stage(artifact, fail_on="inconclusive")
+    if mode:
+        refused(seen, f"{changed} changed")
+    else:
+        assert seen.code == 0, seen.log
+
+
+def test_a_new_submodule__is_known_by_its_patch(stage: Stage, api: FakeGitHub, artifact: dict[str, Any]) -> None:
+    config = yaml.safe_load(CONFIG)
+    config["suites"][0]["paths"] = ["vend/sub/**/*.py"]
+    api.add_file(BASE, "evalward.yml", json.dumps(config).encode())
+    patch = "@@ -0,0 +1 @@\n+Subproject commit 9642c2931397b9599660a0781324d17213983710"
+    api.pull_files = [{"filename": "vend/sub", "status": "added", "patch": patch}]
+    refused(stage(artifact, fail_on="inconclusive"), "vend/sub changed")
+
+
+def test_a_tree_that_github_cuts__is_not_known(stage: Stage, api: FakeGitHub, artifact: dict[str, Any]) -> None:
+    api.truncated = True
+    refused(stage(artifact, fail_on="inconclusive"), "what changed since the base isn't known")
