@@ -211,3 +211,44 @@ def test_files_of_no_repository__are_one_message(
 def test_on_a_cluster__it_is_refused(repo: Repo) -> None:
     done, _ = since(repo, "--on", "ray", command="run")
     assert (done.code, "--changed-since: can't be used with --on ray" in done.err) == (2, True)
+
+
+def judged_on(repo: Repo, *paths: str) -> None:
+    """Main with a suite `shell` to which only these paths matter."""
+    config = json.loads((repo.root / "evalward.yml").read_text("utf-8"))
+    config["suites"][1]["paths"] = list(paths)
+    commit(repo.root, {"evalward.yml": json.dumps(config), "lib/deep/srv.py": "1\n"})
+    git(repo.root, "branch", "--force", "main")
+
+
+@pytest.mark.parametrize("nested", ["submodule", "untracked", "ignored"])
+def test_a_repository_in_a_folder__counts_for_patterns_below_it(repo: Repo, tmp_path: Path, nested: str) -> None:
+    write_files(repo.root, {".gitignore": "shell/sub/\n" if nested == "ignored" else ""})
+    judged_on(repo, "shell/sub/**/*.py")
+    inner = init(repo.root / "shell" / "sub")
+    commit(inner, {"deep/a.py": "1\n"})
+    if nested == "submodule":
+        git(repo.root, "add", "shell/sub")
+    done, _ = since(repo, "--plan")
+    assert "note: measured, because shell/sub changed: shell × oracle." in done.err
+
+
+@pytest.mark.parametrize("pattern", ["linkdir/deep/*.py", "linksrv.py"])
+def test_what_a_link_leads_to__counts_where_the_link_is_named(repo: Repo, pattern: str) -> None:
+    (repo.root / "linkdir").symlink_to("lib")
+    (repo.root / "linksrv.py").symlink_to("linkdir/deep/srv.py")
+    judged_on(repo, pattern)
+    done, _ = since(repo, "--plan")
+    assert "note: measured" not in done.err
+    write_files(repo.root, {"lib/deep/srv.py": "2\n"})
+    done, _ = since(repo, "--plan")
+    assert "note: measured, because lib/deep/srv.py changed: shell × oracle." in done.err
+
+
+def test_a_link_that_leads_elsewhere_now__counts_for_patterns_below_it(repo: Repo) -> None:
+    (repo.root / "linkdir").symlink_to("lib")
+    judged_on(repo, "linkdir/deep/*.py")
+    (repo.root / "linkdir").unlink()
+    (repo.root / "linkdir").symlink_to("src")
+    done, _ = since(repo, "--plan")
+    assert "note: measured, because linkdir changed: shell × oracle." in done.err

@@ -20,10 +20,10 @@ from evalward.config.load import parse_config
 from evalward.decide.baseline import dump_baseline, read_baseline
 from evalward.decide.unchanged import ChangeAtHand, RunName, StandingLimit, unchanged_runs, why_measured
 from evalward.git import GitError, GitTree, WorkingTree, repository_path
-from evalward.github.unchanged import change_between
+from evalward.github.unchanged import change_between, with_opaque
 from evalward.records.baseline import Baseline
 from evalward.records.outline import PlanOutline
-from evalward.records.patterns import matches_any
+from evalward.records.patterns import matches_any, matches_or_below
 from evalward.records.problem import InputError, wrong
 from evalward.records.unchanged import Unchanged
 from evalward.render.escape import one_line
@@ -135,15 +135,23 @@ class _SinceCommit:
         if not self._same_baseline(cwd):
             return ChangeAtHand(), "the baseline isn't that of the commit"
         files = self.here.changed(self.sha)
-        if files is None:
+        entries = self.tree.opaque(self.sha)
+        if files is None or entries is None:
             return ChangeAtHand(), "git can't tell what changed"
         change = change_between(base, self.loaded.config, self._not_ours(files, cwd), self._file)
         own = sorted({pattern for terms in change.suites.values() for pattern in terms.own})
         ignored = self.here.ignored(_fixed(pattern) for pattern in own)
         if ignored is None or len(ignored) > _MOST_IGNORED:
             return ChangeAtHand(), f"git ignores more than {_MOST_IGNORED:,} files in folders that suites name"
-        more = [file for file in self._not_ours(ignored, cwd) if matches_any(file, own)]
-        return replace(change, files=[*(change.files or ()), *more], empty_repeats=False), ""
+        links = {link for pattern in own if (link := self.here.first_link(_fixed(pattern)))}
+        opaque = self.here.opaque([*files, *ignored]) | links
+        more = [
+            file
+            for file in self._not_ours([*ignored, *sorted(links - entries.links.keys() - {*files, *ignored})], cwd)
+            if (matches_or_below if file in opaque else matches_any)(file, own)
+        ]
+        change = replace(change, files=[*(change.files or ()), *more], empty_repeats=False)
+        return with_opaque(change, opaque.intersection(change.files or ()), entries), ""
 
     def _same_baseline(self, cwd: Path) -> bool:
         """Whether the commit has the very baseline that judges, or there is none that could stand."""

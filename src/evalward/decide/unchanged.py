@@ -6,13 +6,15 @@ of a file is taken to matter unless the file is known not to. Whatever is unknow
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from evalward.decide.links import ChangedLinks, changed_links
 from evalward.decide.staleness import age_days
 from evalward.records.baseline import Baseline, BaselineCase, BaselineProvenance, BaselineRun
 from evalward.records.outline import OutlinedRun, PlanOutline
-from evalward.records.patterns import matches_any
+from evalward.records.patterns import matches_all_below, matches_any, matches_or_below
 from evalward.records.report import Report, Run
 from evalward.records.result import Result
 from evalward.records.unchanged import MeasuredBecause, Unchanged
@@ -68,14 +70,22 @@ class SuiteTerms:
     own: Sequence[str] = ()
     edited: bool = False
 
-    def matters(self, file: str) -> bool:
-        """Whether a change of this file may have touched the suite."""
-        if matches_any(file, [*self.own, *ALWAYS_RELATED]):
+    def matters(self, file: str, opaque: bool = False) -> bool:
+        """Whether a change of this file may have touched the suite; of an opaque one, of anything below it."""
+        matches, excludes = (matches_or_below, matches_all_below) if opaque else (matches_any, matches_any)
+        if matches(file, [*self.own, *ALWAYS_RELATED]):
             return True
-        if matches_any(file, [pattern[1:] for pattern in self.paths if pattern.startswith("!")]):
+        if excludes(file, [pattern[1:] for pattern in self.paths if pattern.startswith("!")]):
             return False
-        named = [pattern for pattern in self.paths if not pattern.startswith("!")]
-        return matches_any(file, named) if named else not matches_any(file, UNRELATED)
+        return matches(file, self._named) if self._named else not excludes(file, UNRELATED)
+
+    def names(self, path: str) -> bool:
+        """Whether the suite names this path, or something below it."""
+        return matches_or_below(path, [*self.own, *self._named])
+
+    @property
+    def _named(self) -> Sequence[str]:
+        return [pattern for pattern in self.paths if not pattern.startswith("!")]
 
 
 @dataclass(frozen=True)
@@ -83,13 +93,31 @@ class ChangeAtHand:
     """What is known of a change. `files` are those that it changes, without the configuration; `None`: unknown.
 
     `config_edited`: it changes the configuration's file. `suites` are the terms of each suite, by name.
-    `empty_repeats`: a change of nothing is made to have everything run once more.
+    `empty_repeats`: a change of nothing is made to have everything run once more. `opaque` are those of the files that
+    other files stand behind: submodules, repositories in a folder, symbolic links. `links` are the repository's
+    symbolic links: from the repository's top, and where each leads as it says itself, `""` where that isn't known.
     """
 
     files: Sequence[str] | None = None
     config_edited: bool = False
     empty_repeats: bool = True
     suites: Mapping[str, SuiteTerms] = field(default_factory=dict)
+    opaque: Collection[str] = frozenset()
+    links: Mapping[str, str] = field(default_factory=dict)
+
+    def touching(self, terms: SuiteTerms) -> Iterator[str]:
+        """The changed files that may have touched a suite of these terms, by themselves or through a link."""
+        files = self.files or ()
+        yield from (file for file in files if terms.matters(file, file in self.opaque))
+        for link, file in self._links.leading_to.items():
+            if terms.matters(link, link in self._links.opaque):
+                yield file
+        if files and any(terms.names(link) for link in self._links.unknown):
+            yield files[0]
+
+    @cached_property
+    def _links(self) -> ChangedLinks:
+        return changed_links(self.files or (), self.opaque, self.links)
 
 
 @dataclass(frozen=True)
@@ -155,7 +183,7 @@ def _by_terms(run: OutlinedRun, change: ChangeAtHand) -> MeasuredBecause | None:
         return MeasuredBecause("always")
     if terms.edited:
         return MeasuredBecause("configuration")
-    touched = next((file for file in change.files or () if terms.matters(file)), None)
+    touched = next(change.touching(terms), None)
     return MeasuredBecause("file", touched) if touched is not None else None
 
 

@@ -3,7 +3,15 @@
 from evalward.git.content import find_tree, write_tree
 from evalward.git.errors import GitError
 from evalward.git.program import repository_top, run_git
-from evalward.git.tree import MAX_FILE_BYTES, FileChange, GitTree, RemoteFiles, TreeFile, repository_path
+from evalward.git.tree import (
+    MAX_FILE_BYTES,
+    FileChange,
+    GitTree,
+    OpaqueEntries,
+    RemoteFiles,
+    TreeFile,
+    repository_path,
+)
 from evalward.git.worktree import WorkingTree
 
 __all__ = [
@@ -11,6 +19,7 @@ __all__ = [
     "FileChange",
     "GitError",
     "GitTree",
+    "OpaqueEntries",
     "RemoteFiles",
     "TreeFile",
     "WorkingTree",

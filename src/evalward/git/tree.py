@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, Protocol
 
 from evalward.git.errors import GitError
-from evalward.git.program import run_git
+from evalward.git.program import run_git, run_git_within
 from evalward.records.problem import wrong
 
 MAX_FILE_BYTES = 10_000_000
 
 MOST_LISTED = 100_000  # files
-_LINK, _PROGRAM = "120000", "100755"
-_LONGEST, _MOST_LINKS = 4096, 200  # bytes of where a link leads, and links of other targets
+_LINK, _PROGRAM, _SUBMODULE = "120000", "100755", "160000"
+_MOST_NAMES = 32 << 20  # bytes
+_LONGEST, _MOST_LINKS = 4096, 2_000  # bytes of where a link leads, and links of other targets
+_OPAQUE = {_LINK.encode(), _SUBMODULE.encode()}
 _TAGS = "refs/tags/"
 
 
@@ -36,10 +38,14 @@ class RemoteFiles(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """A file that differs between two commits; its path from the repository's top. Renamed: removed and added."""
+    """A file that differs between two commits; its path from the repository's top. Renamed: removed and added.
+
+    `opaque`: in one of the two other files stand behind it, as it is, or may be, a submodule or a symbolic link.
+    """
 
     path: str
     kind: Literal["added", "changed", "removed"]
+    opaque: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,17 @@ class TreeFile:
     path: str
     program: bool = False
     link: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OpaqueEntries:
+    """What other files stand behind in a commit: submodules, and symbolic links with the text of where each leads.
+
+    That text is `""` where it isn't known.
+    """
+
+    submodules: frozenset[str] = frozenset()
+    links: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,17 +183,39 @@ class GitTree:
             for mode, kind, oid, path in entries
         ]
 
+    def opaque(self, commit: str) -> OpaqueEntries | None:
+        """The submodules and symbolic links of a commit, `None` where local objects can't tell, or are too many."""
+        words = ["ls-tree", "-r", "-z", "--full-tree", "--end-of-options", commit]
+        output = run_git_within(self._folder, self._search_path, words, _MOST_NAMES)
+        if output is None:
+            return None
+        lines = [line.partition(b"\t") for line in output.split(b"\0") if line[:6] in _OPAQUE]
+        entries = [(*about.decode("ascii").split(" "), os.fsdecode(path)) for about, _, path in lines]
+        targets = self._link_targets([oid for mode, _, oid, _ in entries if mode == _LINK])
+        return OpaqueEntries(
+            frozenset(path for mode, *_, path in entries if mode == _SUBMODULE),
+            {path: targets.get(oid, "") for mode, _, oid, path in entries if mode == _LINK},
+        )
+
     def _link_targets(self, oids: Sequence[str]) -> dict[str, str]:
         """Where links lead, by the ids of their blobs; those that are too long, or not there, are left out."""
         unique = list(dict.fromkeys(oids))
         requests = "".join(f"{oid}\n" for oid in unique).encode()
         code, output = self._git("cat-file", "--batch-check", stdin=requests) if unique else (0, b"")
         sizes = [line.split(" ") for line in output.decode("ascii", "replace").splitlines()] if not code else []
-        short = [words[0] for words in sizes if len(words) == 3 and words[2].isdigit() and int(words[2]) <= _LONGEST]
+        known = [(words[0], int(words[2])) for words in sizes if len(words) == 3 and words[2].isdigit()]
+        short = [(oid, size) for oid, size in known if size <= _LONGEST]
         found: dict[str, str] = {}
-        for oid in short[:_MOST_LINKS]:
-            code, target = self._git("cat-file", "blob", oid)
-            found |= {oid: os.fsdecode(target)} if not code else {}
+        requests = "".join(f"{oid}\n" for oid, _ in short[:_MOST_LINKS]).encode()
+        code, output = self._git("cat-file", "--batch", stdin=requests) if short else (0, b"")
+        at = 0
+        for oid, size in short[:_MOST_LINKS]:
+            head = f"{oid} blob {size}\n".encode()
+            if code or not output.startswith(head, at):
+                break
+            at += len(head)
+            found[oid] = os.fsdecode(output[at : at + size])
+            at += size + 1
         return found
 
     def branch(self) -> str | None:
@@ -188,13 +227,18 @@ class GitTree:
         start = self._line("merge-base", base, head)
         if not start:
             return None
-        code, output = self._git("diff-tree", "-r", "-z", "--no-renames", "--name-status", start, head)
+        code, output = self._git("diff-tree", "-r", "-z", "--no-renames", "--raw", start, head)
         if code:
             return None
         words = output.decode("utf-8", "replace").split("\0")
         kinds: dict[str, Literal["added", "removed"]] = {"A": "added", "D": "removed"}
         pairs = zip(words[::2], words[1::2], strict=False)
-        return [FileChange(path, kinds.get(letter, "changed")) for letter, path in pairs]
+        # :OLD-MODE NEW-MODE OLD-ID NEW-ID LETTER
+        found = [(about.removeprefix(":").split(" "), path) for about, path in pairs]
+        return [
+            FileChange(path, kinds.get(about[4], "changed"), opaque=not {_LINK, _SUBMODULE}.isdisjoint(about[:2]))
+            for about, path in found
+        ]
 
     def read(self, sha: str, path: str) -> bytes | None:
         """The content of `path` (from the repository's top) in commit `sha`; `None` when the commit has no such file.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -55,7 +56,25 @@ class WorkingTree:
         if not named:
             return []
         words = ("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--", *named)
-        return self._names("--literal-pathspecs", *words)
+        found = self._names("--literal-pathspecs", *words)
+        return found if found is None else [name.rstrip("/") for name in found]
+
+    def opaque(self, names: Iterable[str]) -> set[str]:
+        """Those of the paths that other files stand behind: symbolic links, and repositories, which are folders."""
+        return {name for name in names if stat.S_IFMT(self._mode(name)) in {stat.S_IFLNK, stat.S_IFDIR}}
+
+    def first_link(self, path: str) -> str | None:
+        """The first symbolic link on a path from the repository's top, the path's end included; `None`: none is."""
+        parts = path.split("/")
+        above = ("/".join(parts[:end]) for end in range(1, len(parts) + 1))
+        return next((place for place in above if stat.S_ISLNK(self._mode(place))), None)
+
+    def _mode(self, name: str) -> int:
+        """0 for what isn't there, or can't be looked at."""
+        try:
+            return os.lstat(self._top / name).st_mode
+        except (OSError, ValueError):
+            return 0
 
     def _hidden(self) -> list[str] | None:
         """Submodules, and files of which git was told that they don't change, or aren't there though they are."""

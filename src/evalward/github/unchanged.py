@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from evalward.config import Config, Suite
 from evalward.decide.unchanged import ChangeAtHand, SuiteTerms
-from evalward.git import GitTree, repository_path
+from evalward.git import GitTree, OpaqueEntries, repository_path
 from evalward.github.event import EventPlan
 from evalward.github.settings import ActionInputs
 from evalward.github.sides import BaseAndHead
@@ -55,10 +56,19 @@ def change_at_hand(settings: ActionInputs, plan: EventPlan, sides: BaseAndHead, 
     base, head = sides.judging.config, sides.head.config
     checked_out = tree.head() in {plan.event_sha, plan.head_sha}
     changes = tree.changed(sides.base.sha) if sides.base.sha is not None and checked_out else None
-    if changes is None or base is None or head is None:
+    entries = tree.opaque("HEAD") if changes is not None else None
+    if changes is None or entries is None or base is None or head is None:
         return ChangeAtHand()
     file = repository_path(tree.prefix(), [settings.working_directory, settings.config])
-    return change_between(base, head, [change.path for change in changes], file)
+    change = change_between(base, head, [change.path for change in changes], file)
+    return with_opaque(change, [each.path for each in changes if each.opaque], entries)
+
+
+def with_opaque(change: ChangeAtHand, opaque: Collection[str], entries: OpaqueEntries) -> ChangeAtHand:
+    """The change with those of its files that others stand behind, and the links and submodules of a commit of it."""
+    known = entries.submodules | entries.links.keys()
+    found = {file for file in change.files or () if file in known}
+    return replace(change, opaque=found.union(opaque), links=entries.links)
 
 
 def change_between(base: Config, head: Config, files: Sequence[str], file: str) -> ChangeAtHand:

@@ -17,15 +17,29 @@ def matches_any(path: str, patterns: Sequence[str]) -> bool:
     return any(_matches(parts, pattern.split("/")) for pattern in patterns)
 
 
+def matches_or_below(path: str, patterns: Sequence[str]) -> bool:
+    """True when one of the patterns matches the path, or could match something below it."""
+    return any(_places(path.split("/"), pattern.split("/")) for pattern in patterns)
+
+
+def matches_all_below(path: str, patterns: Sequence[str]) -> bool:
+    """True when one of the patterns is the path, or matches it and everything below it."""
+    return path in patterns or matches_any(path, [each for each in patterns if each.split("/")[-1] == "**"])
+
+
 def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Part by part, with the set of all places in the pattern that could be reached: no pattern can make it slow."""
+    return len(pattern) in _places(parts, pattern)
+
+
+def _places(parts: Sequence[str], pattern: Sequence[str]) -> set[int]:
+    """The places in the pattern that the parts can lead to, one by one: no pattern can make it slow."""
     places = _reachable({0}, pattern)
     for part in parts:
         here = {place for place in places if place < len(pattern)}
         stay = {place for place in here if pattern[place] == "**"}
         on = {place + 1 for place in here - stay if fnmatchcase(part, pattern[place])}
         places = _reachable(stay | on, pattern)
-    return len(pattern) in places
+    return places
 
 
 def _reachable(places: set[int], pattern: Sequence[str]) -> set[int]:

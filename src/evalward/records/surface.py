@@ -52,8 +52,9 @@ class PieceChange(Record):
 class Surface(Record):
     """What changed in a surface. `pieces` are called `piece` (one) and `pieces_word` (several), as in "3 tools".
 
-    `total` counts all that changed, also beyond those kept here. `tokens_before` and `tokens_now` are about what the
-    whole takes in every request; `None` where a side isn't known.
+    `total` counts all that changed, also beyond those kept here. `notes` say what else of the whole differs, such as
+    the order of its pieces. `tokens_before` and `tokens_now` are about what the whole takes in every request; `None`
+    where a side isn't known.
     """
 
     piece: str
@@ -61,15 +62,20 @@ class Surface(Record):
     changes: list[PieceChange]
     total: int
     breaking: int
+    notes: list[str] = []
     tokens_before: int | None = None
     tokens_now: int | None = None
 
 
 def surface_of(
-    piece: str, pieces_word: str, changes: Sequence[PieceChange], tokens: tuple[int | None, int | None]
+    piece: str,
+    pieces_word: str,
+    changes: Sequence[PieceChange],
+    tokens: tuple[int | None, int | None],
+    notes: Sequence[str] = (),
 ) -> Surface | None:
     """The surface of these changes, those that break something first; `None` where nothing changed."""
-    if not changes:
+    if not changes and not notes:
         return None
     ordered = sorted(changes, key=lambda each: (not each.breaking, each.name))
     return Surface(
@@ -78,6 +84,7 @@ def surface_of(
         changes=ordered[:MOST_PIECES],
         total=len(changes),
         breaking=sum(each.breaking for each in changes),
+        notes=list(notes),
         tokens_before=tokens[0],
         tokens_now=tokens[1],
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from evalward.records.comparison import RunComparison
@@ -13,6 +14,7 @@ from evalward.render.numbers import format_delta
 from evalward.render.surface_view import SurfaceLine, SurfaceView
 from evalward.render.view import Caps
 
+_LINE_ENDS = re.compile("[\\r\\v\\f\\x1c-\\x1e\\x85\\u2028\\u2029]")
 _SIGNS = {"removed": "-", "added": "+", "same": " "}
 _FACTS = 5  # of one piece on a page
 
@@ -37,6 +39,7 @@ def _view(surface: Surface, suite: str, caps: Caps) -> SurfaceView:
         breaking=surface.breaking,
         lines=[_line(change) for change in shown],
         more=surface.total - len(shown) if shown else 0,
+        notes=surface.notes if caps.detail != "headline" else [],
         words="\n".join(_words(surface.changes)) if caps.detail == "full" else "",
     )
 
@@ -46,7 +49,7 @@ def _headline(surface: Surface, suite: str) -> str:
     counts = {how: sum(each.how == how for each in surface.changes) for how in ("added", "removed", "renamed")}
     others = surface.total - sum(counts.values())
     sorts = [f"{count:,} {how}" for how, count in {**counts, "changed": others}.items() if count]
-    parts = [f"{', '.join(sorts)}{f' in {quoted(suite)}' if suite else ''}"]
+    parts = [f"{', '.join(sorts) or 'none changed'}{f' in {quoted(suite)}' if suite else ''}"]
     if surface.breaking:
         parts.append(f"{surface.breaking:,} of them {'breaks' if surface.breaking == 1 else 'break'} earlier calls")
     before, now = surface.tokens_before, surface.tokens_now
@@ -77,4 +80,9 @@ def _words(changes: Sequence[PieceChange]) -> Iterator[str]:
         if change.how in {"changed", "renamed"} and change.before != change.now:
             yield f"@@ {one_line(change.name)} @@"
             for line in changed_lines(change.before, change.now):
-                yield f"{_SIGNS[line.mark]} {line.text}"
+                yield f"{_SIGNS[line.mark]} {_one(line.text)}"
+
+
+def _one(text: str) -> str:
+    """A line that stays one: what also ends lines, for some who show it, is shown."""
+    return _LINE_ENDS.sub("⏎", text)

@@ -17,10 +17,14 @@ class SurfaceLine:
 
 @dataclass(frozen=True)
 class SurfaceView:
-    """What changed in the surface of one suite. `words` is a diff of what models read, sentence by sentence."""
+    """What changed in the surface of one suite.
+
+    `more` counts the pieces that are not shown, `notes` say what else differs; `words` is a diff of what models read.
+    """
 
     headline: str
     breaking: int
     lines: list[SurfaceLine]
     more: int
+    notes: list[str]
     words: str

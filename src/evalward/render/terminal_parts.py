@@ -30,6 +30,8 @@ def say_surface(screen: Screen, view: SurfaceView) -> None:
         screen.say(text, 2, "!" if line.breaking else "–", "red" if line.breaking else "dim")
     if view.more:
         screen.say(f"and {view.more} more", 2)
+    for note in view.notes:
+        screen.say(without_marks(note), 2, "–", "dim")
 
 
 def say_table(screen: Screen, table: CaseTable) -> None:

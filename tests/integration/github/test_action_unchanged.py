@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
 from tempfile import mkdtemp
@@ -15,7 +15,7 @@ import pytest
 
 from evalward.action import run_action
 from evalward.commands.world import World
-from support.git_repo import PullRequestRepo, pull_request_repo
+from support.git_repo import PullRequestRepo, commit, init, pull_request_repo
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
 from support.github_events import merge_group, pull_request, push, release
 from support.live_runs import CHAT, VARIABLE, Repo, model_of, task
@@ -187,6 +187,27 @@ def test_whatever_may_matter__is_measured(acting: Callable[..., Acting], head: d
     found = acting().on({**README, **head})
     assert (found.code, found.measured) == (0, True), found.log
     assert found.requests == 2 * len(TASKS)
+
+
+def test_what_a_link_leads_to__is_measured_where_the_link_is_named(
+    acting: Callable[..., Acting], tmp_path: Path
+) -> None:
+    action = acting(suite={"paths": ["linkdir/**/*.md"]}, more={"docs/deep/guide.md": "1\n"})
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "linkdir").symlink_to("docs")
+    repo = pull_request_repo(tmp_path / "linked", dict(action.base), {"docs/deep/guide.md": "2\n"})
+    assert action.again(repo).measured
+
+
+def test_a_changed_submodule__is_measured_where_a_file_below_it_is_named(
+    acting: Callable[..., Acting], tmp_path: Path
+) -> None:
+    action = acting(suite={"paths": ["vend/sub/**/*.py"]})
+    inner = init(tmp_path / "linked" / "vend" / "sub")
+    commit(inner, {"deep/a.py": "1\n"})
+    repo = pull_request_repo(tmp_path / "linked", dict(action.base), README)
+    commit(inner, {"deep/a.py": "2\n"})
+    assert action.again(replace(repo, merge=commit(repo.folder, {}))).measured
 
 
 def test_a_changed_case__is_measured(acting: Callable[..., Acting], files: dict[str, str]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evalward.git import FileChange, GitTree, repository_path
+from evalward.git import FileChange, GitTree, OpaqueEntries, repository_path
 from evalward.github.base import BaseChoice, resolve_base
 from evalward.github.client import GitHub
 from evalward.github.errors import GitHubError
@@ -293,3 +293,27 @@ def test_changed__a_shallow_clone_can_not_tell(tmp_path: Path) -> None:
     clone = shallow_clone(repo, tmp_path / "clone")
     assert GitTree(clone, search_path=os.environ["PATH"]).changed(repo.base) is None
     assert GitTree(tmp_path, search_path=os.environ["PATH"]).changed(repo.base) is None
+
+
+def test_changed_links_and_submodules__are_opaque__and_a_commit_lists_them(tmp_path: Path) -> None:
+    folder = init(tmp_path / "r")
+    (folder / "link").symlink_to("a")
+    (folder / "becomes a file").symlink_to("a")
+    inner = init(folder / "vend" / "sub")
+    commit(inner, {"x.py": "1"})
+    base = commit(folder, {"a": "1"})
+    commit(inner, {"x.py": "2"})
+    (folder / "link").unlink()
+    (folder / "link").symlink_to("b\né")
+    (folder / "becomes a file").unlink()
+    commit(folder, {"a": "2", "becomes a file": "1"})
+    tree = GitTree(folder, search_path=os.environ["PATH"])
+    changes = tree.changed(base)
+    assert {change.path: change.opaque for change in changes or ()} == {
+        "a": False,
+        "link": True,
+        "becomes a file": True,
+        "vend/sub": True,
+    }
+    assert tree.opaque("HEAD") == OpaqueEntries(frozenset({"vend/sub"}), {"link": "b\né"})
+    assert tree.opaque("f" * 40) is None

@@ -112,3 +112,18 @@ def test_no_filter_of_the_repository_is_started(repo: Path) -> None:
 def test_where_there_is_no_repository__or_no_such_commit__nothing_is_known(repo: Path, tmp_path: Path) -> None:
     assert changed(repo, "f" * 40) is None
     assert changed(tmp_path) is None
+
+
+def test_links_and_repositories__are_opaque(repo: Path) -> None:
+    commit(init(repo / "inner"), {"x.txt": "x\n"})
+    (repo / "link").symlink_to("sub")
+    (repo / "gone").symlink_to("nowhere")
+    assert tree(repo).opaque(["a.txt", "inner", "link", "gone", "none", "a.txt/x", "\0"]) == {"inner", "link", "gone"}
+    assert tree(repo).first_link("link/c.txt") == "link"
+    assert tree(repo).first_link("sub/c.txt") is None
+
+
+def test_an_ignored_repository__is_one_path(repo: Path) -> None:
+    commit(repo, {".gitignore": "inner/\n"})
+    commit(init(repo / "inner"), {"x.txt": "x\n"})
+    assert tree(repo).ignored([""]) == ["inner"]

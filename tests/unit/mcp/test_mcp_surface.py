@@ -18,6 +18,9 @@ from evalward.suites.mcp.surface import surface_change
 
 TEXT = {"type": "string"}
 LIMIT = {"type": "integer", "minimum": 1, "maximum": 50}
+LIMIT_OF_NONE = {"type": "integer"}
+NULL_TOO = ["`a` takes null or string now, before string"]
+UNKNOWN_REF = ["the tool changed (`$ref`); whether calls break isn't known"]
 ORDERS = {
     "name": "search_orders",
     "description": "Finds orders by words. Newest first.",
@@ -38,6 +41,10 @@ def tool(**changes: Any) -> dict[str, Any]:
 def with_properties(required: list[str] | None = None, **properties: Any) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     return {**schema, "required": required} if required else schema
+
+
+def with_others(schema: Any) -> dict[str, Any]:
+    return {"type": "object", "properties": {}, "additionalProperties": schema}
 
 
 def parts(*tools: Mapping[str, Any]) -> PartTexts:
@@ -63,7 +70,41 @@ def catalogue(*tools: Mapping[str, Any]) -> Catalogue:
 
 
 def test_nothing_changed__is_no_surface() -> None:
-    assert surface_change(parts(ORDERS, STOCK), parts(STOCK, ORDERS)) is None
+    assert surface_change(parts(ORDERS, STOCK), parts(ORDERS, STOCK)) is None
+
+
+def test_another_order__is_a_note() -> None:
+    found = changed([ORDERS, STOCK], [STOCK, ORDERS])
+    assert (found.total, found.notes) == (0, ["the tools are listed in another order"])
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "note"),
+    [
+        ("Be quick.", "Be slow.", "the server's instructions differ"),
+        (None, "Be slow.", "the server's instructions are new"),
+        ("Be quick.", None, "the server's instructions are gone"),
+    ],
+)
+def test_instructions__are_a_note(before: str | None, now: str | None, note: str) -> None:
+    old, new = (subject_of(catalogue(ORDERS), [], "Be brief.", each) for each in (before, now))
+    found = surface_change(*(part_texts(Subject(hash="h", **each.parts), each.texts) for each in (old, new)))
+    assert found is not None
+    assert (found.total, found.notes) == (0, [note])
+
+
+def test_a_title_that_models_read__is_shown() -> None:
+    change = only(tool(title="List orders", description=None), tool(title="DELETE everything", description=None))
+    assert (change.before, change.now) == ("List orders", "DELETE everything")
+
+
+def test_what_changes_in_a_definition__is_shown() -> None:
+    def defined(text: str) -> dict[str, Any]:
+        kind = {"type": "string", "description": text}
+        return {**with_properties(a={"$ref": "#/$defs/Kind"}), "$defs": {"Kind": kind}}
+
+    change = only(tool(inputSchema=defined("Of the order")), tool(inputSchema=defined("Of the customer")))
+    assert (change.breaks, change.now.endswith("a: Of the customer")) == ([], True)
 
 
 def test_a_subject_without_tools__has_no_surface() -> None:
@@ -118,7 +159,7 @@ def test_descriptions_of_arguments__are_words_too() -> None:
     change = only(ORDERS, tool(inputSchema=described))
 
     assert change.breaks == []
-    assert change.other == ["descriptions of arguments differ"]
+    assert change.other == ["words about its arguments differ"]
     assert change.now.endswith("\nquery: Words of the order")
 
 
@@ -187,14 +228,14 @@ def test_hints__are_said_and_break_nothing() -> None:
         (
             with_properties(a={"pattern": "^a"}),
             with_properties(a={"pattern": "^b"}),
-            ["`pattern` of `a` is another now, or new"],
+            ["`pattern` of `a` is another now"],
             [],
         ),
         (
-            with_properties(a={"anyOf": [TEXT]}),
-            with_properties(a={"anyOf": [LIMIT]}),
+            with_properties(a={"anyOf": [{**TEXT, "minLength": 1}, {"type": "null"}]}),
+            with_properties(a={"anyOf": [LIMIT, {"type": "null"}]}),
             [],
-            ["`anyOf` of `a` changed; whether calls break isn't known"],
+            ["`a` changed (`anyOf`); whether calls break isn't known"],
         ),
         (with_properties(a={"default": 1}), with_properties(a={"default": 2}), [], ["the default of `a`: `1` → `2`"]),
         (
@@ -208,6 +249,53 @@ def test_hints__are_said_and_break_nothing() -> None:
             [],
         ),
         (with_properties(a={"description": "x"}), with_properties(a={"description": "y"}), [], []),
+        # as the generators of several SDKs write the same
+        (
+            with_properties(a=TEXT),
+            with_properties(a={"anyOf": [TEXT, {"type": "null"}], "default": None}),
+            [],
+            NULL_TOO,
+        ),
+        (
+            with_properties(a={"anyOf": [TEXT, {"type": "null"}]}),
+            with_properties(a={"type": ["string", "null"]}),
+            [],
+            [],
+        ),
+        (
+            with_properties(a={"oneOf": [{"const": "x"}, {"const": "y"}]}),
+            with_properties(a={"enum": ["x", "y"]}),
+            [],
+            [],
+        ),
+        (with_properties(a={"enum": ["x"]}), with_properties(a={"enum": ["x"], "type": "string"}), [], []),
+        (with_properties(a={}), with_properties(a={"minLength": 0}), [], []),
+        (
+            with_properties(a={"type": "integer", "minimum": 1}),
+            with_properties(a={"type": "integer", "exclusiveMinimum": 0}),
+            [],
+            [],
+        ),
+        (
+            with_properties(a=TEXT),
+            {**with_properties(a={"$ref": "#/$defs/Kind"}), "$defs": {"Kind": {"type": "string", "enum": ["x", "y"]}}},
+            ['`a` takes only `"x"`, `"y"` now'],
+            [],
+        ),
+        ({"$ref": "#/$defs/A", "$defs": {"A": {"$ref": "#/$defs/A"}}}, {"$ref": "#/$defs/B"}, [], UNKNOWN_REF),
+        # arguments that no property names
+        (with_others(TEXT), with_others(LIMIT_OF_NONE), ["`*` takes integer now, not string"], []),
+        (with_properties(), with_others(TEXT), ["other arguments of the tool must fit a schema now"], []),
+        (with_others(True), with_others(TEXT), ["other arguments of the tool must fit a schema now"], []),
+        (with_others(TEXT), with_properties(), [], ["other arguments of the tool may be anything now"]),
+        (with_properties(), with_properties(["x"]), ["`x` is required now"], []),
+        (with_properties(a=TEXT), with_properties(a=False), ["`a` is not taken any more"], []),
+        (
+            with_properties(a={"items": [TEXT]}),
+            with_properties(a={"items": [TEXT, TEXT]}),
+            [],
+            ["`a` changed (`items`); whether calls break isn't known"],
+        ),
     ],
 )
 def test_arguments(before: dict[str, Any], now: dict[str, Any], breaks: list[str], other: list[str]) -> None:
@@ -226,6 +314,13 @@ def test_arguments(before: dict[str, Any], now: dict[str, Any], breaks: list[str
         (with_properties(["a"], a=TEXT), with_properties(a=TEXT), True),
         (with_properties(a=TEXT), with_properties(["a"], a=TEXT), False),
         (with_properties(["a"], a=TEXT), with_properties(["a", "b"], a=TEXT, b=TEXT), False),
+        (with_properties(["a"], a=TEXT), with_properties(["a"], a={"type": "integer"}), True),
+        (with_properties(["a"], a=LIMIT_OF_NONE), with_properties(["a"], a={"type": "number"}), True),
+        (
+            with_properties(["a"], a={"type": "array", "items": with_properties(["id"], id=TEXT)}),
+            with_properties(["a"], a={"type": "array", "items": with_properties()}),
+            True,
+        ),
     ],
 )
 def test_results(before: Any, now: Any, *, breaks: bool) -> None:

@@ -121,3 +121,23 @@ def test_hostile_names_and_words__make_no_element() -> None:
 
     assert hostile.elements == calm.elements
     assert hostile.links() == calm.links() == []
+
+
+def test_a_description__forges_no_line_of_the_diff() -> None:
+    forged = "Finds orders.\u2028@@ cancel @@\x85- Asks first.\x0b+ Never asks."
+    change = CHANGES[1].model_copy(update={"now": forged})
+    text = comment(judged(surface([change])), judgements.context())
+
+    lines = text.split("```diff")[1].split("```")[0].splitlines()
+    assert [line for line in lines if "cancel" in line or "asks" in line.lower()] == [
+        "+ Finds orders.⏎@@ cancel @@⏎- Asks first.⏎+ Never asks."
+    ]
+
+
+def test_notes__are_said_where_no_tool_changed() -> None:
+    made = surface_of("tool", "tools", [], (5, 5), ["the tools are listed in another order"])
+    assert made is not None
+    text = comment(judged(made), judgements.context())
+    assert "**Tools: none changed in `bash-tools`; ≈ 5 → 5 tokens in every request**" in text
+    assert "- the tools are listed in another order\n" in text
+    assert "the tools are listed in another order" in judgement_text(judged(made), colour=False, width=100)

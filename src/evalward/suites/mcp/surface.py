@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from typing import Literal
 
 from evalward.records.base import clean_text
-from evalward.records.comparison import TOOL_OF, TOOLS
+from evalward.records.comparison import INSTRUCTIONS, OTHER_TOOLS, TOOL_OF, TOOLS
 from evalward.records.surface import (
     LONGEST_FACT,
     LONGEST_PIECE,
@@ -19,13 +20,14 @@ from evalward.records.surface import (
     surface_of,
 )
 from evalward.suites.mcp.catalogue import CatalogueTool, tokens_of
-from evalward.suites.mcp.schema_changes import SchemaChange, argument_changes, canonical_of, result_changes
+from evalward.suites.mcp.schema_changes import SchemaChange, argument_changes, result_changes
+from evalward.suites.mcp.schema_forms import canonical_of, one_form, words_of
 from evalward.suites.mcp.subject import read_tool_text
 
 _ALIKE = 0.6  # of the words of two tools that take the same arguments: then one is the other by a new name
 _COMPARED = 2_000  # characters of the words that this is judged by
 _MOST_PAIRS = 400  # removed and added tools that are held against each other
-_DEEPEST = 12
+_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,19 @@ def surface_change(before: PartTexts, now: PartTexts) -> Surface | None:
         return None
     old, new = _side(before), _side(now)
     changes = list(_changes(old, new, before, now))
-    return surface_of("tool", "tools", changes, (old.tokens, new.tokens))
+    return surface_of("tool", "tools", changes, (old.tokens, new.tokens), list(_notes(old, new, before, now)))
+
+
+def _notes(old: Side, new: Side, before: PartTexts, now: PartTexts) -> Iterator[str]:
+    """What differs beside the tools: all of it is read by models."""
+    if before[TOOLS].hash != now[TOOLS].hash and old.tools.keys() == new.tools.keys():
+        yield "the tools are listed in another order"
+    was, are = before.get(INSTRUCTIONS), now.get(INSTRUCTIONS)
+    if (was and was.hash) != (are and are.hash):
+        yield f"the server's instructions {'are gone' if not are else 'are new' if not was else 'differ'}"
+    others, others_now = before.get(OTHER_TOOLS), now.get(OTHER_TOOLS)
+    if (others and others.hash) != (others_now and others_now.hash):
+        yield "the tools of the other servers differ"
 
 
 def _side(parts: PartTexts) -> Side:
@@ -84,6 +98,8 @@ def _compared(name: str, before: CatalogueTool | None, now: CatalogueTool | None
     old, new = _words(before), _words(now)
     if old != new:
         found.append(SchemaChange(_grown(before, now)))
+    elif not found:
+        found.append(SchemaChange("something that models read of its schema differs"))
     return PieceChange(
         name=name,
         how=how,
@@ -106,7 +122,8 @@ def _grown(before: CatalogueTool, now: CatalogueTool) -> str:
     """What to say of words that differ: whether the description does, and how long both are."""
     old, new = before.description or "", now.description or ""
     if old == new:
-        return "descriptions of arguments differ" if before.title == now.title else "the title differs"
+        same_title = before.description or before.title == now.title
+        return "words about its arguments differ" if same_title else "the title differs"
     return f"the description differs ({len(old):,} → {len(new):,} characters)"
 
 
@@ -119,25 +136,12 @@ def _hints(before: Mapping[str, object], now: Mapping[str, object]) -> Iterator[
 
 
 def _words(tool: CatalogueTool | None) -> str:
-    """What models read of a tool, without the form of its arguments: its description and theirs."""
+    """What models read of a tool, without the form of its arguments: its description, else its title, and theirs."""
     if tool is None:
         return ""
-    described = [f"{path}: {text}" for path, text in _arguments(tool.input_schema, "", 0)]
-    words = "\n".join([tool.description or "", *described]).strip()
+    described = [f"{path}: {text}" for path, text in words_of(one_form(tool.input_schema))]
+    words = "\n".join([tool.description or tool.title or "", *described]).strip()
     return words if len(words) <= LONGEST_PIECE else f"{words[: LONGEST_PIECE - 1]}…"
-
-
-def _arguments(schema: object, path: str, depth: int) -> Iterator[tuple[str, str]]:
-    """The arguments that are described, by their paths."""
-    if not isinstance(schema, dict) or depth > _DEEPEST:
-        return
-    text = schema.get("description")
-    if path and isinstance(text, str):
-        yield path, text
-    properties = schema.get("properties")
-    for name, inner in properties.items() if isinstance(properties, dict) else ():
-        yield from _arguments(inner, f"{path}.{name}" if path else name, depth + 1)
-    yield from _arguments(schema.get("items"), f"{path}[]", depth + 1)
 
 
 def _renamed(old: Side, new: Side) -> dict[str, str]:
@@ -146,11 +150,10 @@ def _renamed(old: Side, new: Side) -> dict[str, str]:
     come = {name: tool for name, tool in new.tools.items() if name not in old.tools and tool is not None}
     if len(gone) * len(come) > _MOST_PAIRS:
         return {}
+    forms = {name: _form(tool) for name, tool in (*gone.items(), *come.items())}
+    words = {name: _bag(tool) for name, tool in (*gone.items(), *come.items())}
     alike = sorted(
-        (-_likeness(before, now), was, name)
-        for was, before in gone.items()
-        for name, now in come.items()
-        if _asserted(before) == _asserted(now)
+        (-_likeness(words[was], words[name]), was, name) for was in gone for name in come if forms[was] == forms[name]
     )
     found: dict[str, str] = {}
     for likeness, was, name in alike:
@@ -159,11 +162,15 @@ def _renamed(old: Side, new: Side) -> dict[str, str]:
     return found
 
 
-def _likeness(before: CatalogueTool, now: CatalogueTool) -> float:
-    """From 0 to 1: how much of two descriptions is the same."""
-    old, new = ((tool.description or "")[:_COMPARED] for tool in (before, now))
-    return 1.0 if old == new else SequenceMatcher(None, old, new, autojunk=False).ratio()
+def _bag(tool: CatalogueTool) -> Counter[str]:
+    return Counter(_WORD.findall((tool.description or "")[:_COMPARED].lower()))
 
 
-def _asserted(tool: CatalogueTool) -> tuple[str, ...]:
+def _likeness(before: Counter[str], now: Counter[str]) -> float:
+    """From 0 to 1: how many of the words of two descriptions are the same (Dice's coefficient); 1 without any."""
+    both = before.total() + now.total()
+    return 2 * (before & now).total() / both if both else 1.0
+
+
+def _form(tool: CatalogueTool) -> tuple[str, ...]:
     return tuple(sorted(each.text for each in argument_changes({}, tool.input_schema)))
