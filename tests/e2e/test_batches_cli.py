@@ -80,6 +80,9 @@ def test_the_plan_says_half_price_and_how_long_it_may_take(tmp_path: Path) -> No
         plans = [json.loads(repo.run("run", "--plan", "--format", "json", *words).out) for words in ((), ("--batch",))]
         shown = repo.run("check", "--plan", "--batch").out
         asked = len(served.requests)
+        repo.write([CLAUDE], more={"batch": {"wait": "5h", "then": "stop"}})
+        shorter = repo.run("check", "--plan", "--batch").out
+        repo.write([CLAUDE])
         assert repo.run("run", "--batch").code == 0
         assert repo.run("baseline", "update").code == 0
         again = json.loads(repo.run("run", "--plan", "--format", "json").out)
@@ -89,6 +92,7 @@ def test_the_plan_says_half_price_and_how_long_it_may_take(tmp_path: Path) -> No
     assert asked == 10
     assert plans[1]["wall"]["most_ms"] is None
     assert "Requests go in batches, at half price; a batch may take up to 24 h." in " ".join(shown.split())
+    assert "Requests go in batches, at half price; a batch may take up to 5 h." in " ".join(shorter.split())
 
 
 def test_a_run_that_may_not_wait_longer_is_not_judged(tmp_path: Path) -> None:

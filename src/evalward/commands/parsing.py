@@ -124,8 +124,10 @@ def read_arguments(parser: CommandParser, words: Sequence[str] | None) -> argpar
 
 
 def listed(text: str) -> list[str]:
-    """One pattern, or several between commas."""
-    return [part for part in (each.strip() for each in text.split(",")) if part]
+    """One pattern, or several between commas: at least one, for none would leave out nothing."""
+    if found := [part for part in (each.strip() for each in text.split(",")) if part]:
+        return found
+    raise argparse.ArgumentTypeError(f"names no pattern: {text!r}. Name at least one, or leave out the option.")
 
 
 def number_up_to(most: int) -> Callable[[str], int]:

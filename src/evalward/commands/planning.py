@@ -11,6 +11,7 @@ from evalward.commands.measuring import open_output
 from evalward.commands.since import SinceRequest
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
+from evalward.config.batch import Batch
 from evalward.config.surroundings import ADDRESSES, ignored_addresses
 from evalward.decide.baseline import read_baseline
 from evalward.decide.foresee import PlanJudging
@@ -60,6 +61,7 @@ class PlanBasis:
             defaults={kind: kind_named(kind).default_rules for kind in kinds},
             compares=self.compares,
             budget=Budget.planned(config.budget_usd, config.budget_tokens, confirms=self.confirms),
+            batch_wait_s=(config.batches or Batch()).wait_s,
         )
         return cost_plan(outline, self.baseline, judging)
 

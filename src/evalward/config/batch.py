@@ -6,14 +6,16 @@ import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
 
 from evalward.records.base import StrictRecord
+from evalward.records.words import shown
 
 LONGEST_H = 24
 """Hours after which providers give up what they have not answered."""
 _WAIT = re.compile(r"([1-9][0-9]{0,3})([mh])")
 _SECONDS = {"m": 60, "h": 3600}
+_EXAMPLE = "{{wait: {0}, then: live}} or {{wait: {0}, then: stop}}"
 
 AfterWait = Literal["live", "stop"]
 
@@ -21,9 +23,13 @@ AfterWait = Literal["live", "stop"]
 def seconds_of(wait: str) -> int:
     """The seconds of a time like `90m` or `24h`. Raises `ValueError`."""
     found = _WAIT.fullmatch(wait)
-    seconds = int(found[1]) * _SECONDS[found[2]] if found else 0
-    if not 0 < seconds <= LONGEST_H * 3600:
-        raise ValueError(f"it is not a time like 90m or 24h, of at most {LONGEST_H}h")
+    if found is None:
+        raise ValueError(
+            f"{shown(wait)} is not a time like 90m or 24h. Write minutes (m) or hours (h), at most {LONGEST_H}h"
+        )
+    seconds = int(found[1]) * _SECONDS[found[2]]
+    if seconds > LONGEST_H * 3600:
+        raise ValueError(f"{shown(wait)} is too long. At most {LONGEST_H}h is allowed")
     return seconds
 
 
@@ -55,5 +61,20 @@ def _form(given: object) -> str:
     return "terms" if isinstance(given, Mapping | Batch) else "switch"
 
 
-BatchTerms = Annotated[Annotated[bool, Tag("switch")] | Annotated[Batch, Tag("terms")], Discriminator(_form)]
+def _switch(given: object) -> object:
+    if not isinstance(given, bool):
+        raise ValueError(
+            f"must be true or false, or say how long a run waits, and what then: {_EXAMPLE.format(_time_in(given))}"
+        )
+    return given
+
+
+def _time_in(given: object) -> str:
+    """The time that was given in the place of the terms, or one that could be."""
+    return given if isinstance(given, str) and _WAIT.fullmatch(given) else "5h"
+
+
+BatchTerms = Annotated[
+    Annotated[bool, BeforeValidator(_switch), Tag("switch")] | Annotated[Batch, Tag("terms")], Discriminator(_form)
+]
 """Whether, or on which terms: a mistake in one form is not told as one in the other."""

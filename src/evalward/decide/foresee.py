@@ -26,12 +26,16 @@ from evalward.records.policy import Confirm, Policy, Rule
 
 @dataclass(frozen=True)
 class PlanJudging:
-    """What a plan is going to be judged by. `defaults` are each kind's own rules; `compares`: it is judged at all."""
+    """What a plan is going to be judged by. `defaults` are each kind's own rules; `compares`: it is judged at all.
+
+    `batch_wait_s`: seconds that the run waits for batches.
+    """
 
     policy: Policy = field(default_factory=Policy)
     defaults: Mapping[str, Sequence[Rule]] = field(default_factory=dict)
     compares: bool = True
     budget: Budget = field(default_factory=Budget)
+    batch_wait_s: int | None = None
 
 
 def foreseen(run: OutlinedRun, known: BaselineRun | None, judging: PlanJudging, *, base: bool) -> Sight | Unseen:

@@ -80,6 +80,7 @@ def cost_plan(outline: PlanOutline, baseline: Baseline | None, judging: PlanJudg
         confirm=confirm,
         beside=beside,
         over=list(_over(use, judging, [each for each in (confirm, beside) if each is not None])),
+        batch_wait_s=judging.batch_wait_s if any(run.batched for run in runs) else None,
     )
 
 

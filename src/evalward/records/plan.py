@@ -187,7 +187,8 @@ class CostPlan(Record):
     """What a run will probably use, before anything is spent.
 
     `baseline` is what the figures are from. `confirm` are fresh trials of cases that fail, `beside` those of both
-    sides that settle a doubt. `skipped` is not run.
+    sides that settle a doubt. `skipped` is not run. `batch_wait_s`: seconds that the run waits for batches, if it has
+    some.
     """
 
     schema_: Literal["evalward.plan/1"] = Field(default=PLAN_SCHEMA, alias="schema")
@@ -202,3 +203,4 @@ class CostPlan(Record):
     confirm: ExtraTrials | None = None
     beside: ExtraTrials | None = None
     over: list[OverBudget] = []
+    batch_wait_s: Count | None = Field(default=None, exclude_if=lambda value: value is None)

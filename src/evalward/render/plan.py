@@ -204,7 +204,13 @@ def _batches(plan: CostPlan) -> Iterator[str]:
     if batched:
         whole = len(batched) == sum(not run.free for run in plan.runs)
         which = "" if whole else f" of {joined(batched)}"
-        yield f"Requests{which} go in batches, at half price; a batch may take up to {BATCH_HOURS} h."
+        yield f"Requests{which} go in batches, at half price; a batch may take up to {_waiting(plan)}."
+
+
+def _waiting(plan: CostPlan) -> str:
+    """How long the run waits for batches: `5 h`, `90 min`."""
+    hours, rest = divmod(plan.batch_wait_s or BATCH_HOURS * 3600, 3600)
+    return f"{(hours * 3600 + rest) // 60} min" if rest else f"{hours} h"
 
 
 def _of_run(run: PlannedRunUse, sentence: str) -> str:

@@ -85,6 +85,14 @@ def test_patterns__may_be_separated_by_commas_or_repeated() -> None:
     assert args.case == ["one,two"], "the id of a case may hold a comma"
 
 
+@pytest.mark.parametrize("option", ["suite", "target"])
+@pytest.mark.parametrize("value", ["", " , "])
+def test_patterns__none_at_all_is_a_mistake(capsys: pytest.CaptureFixture[str], option: str, value: str) -> None:
+    """An empty variable in `--suite "$SUITES"` would measure everything."""
+    said = f"error: --{option}: names no pattern: {value!r}. Name at least one, or leave out the option.\n"
+    assert refused(capsys, ["check", f"--{option}", value]) == said
+
+
 def test_patterns__of_one_command_line_are_not_those_of_the_next() -> None:
     read_arguments(build_parser(), ["check", "--suite", "a"])
     assert read_arguments(build_parser(), ["check"]).suite == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from evalward.config.batch import Batch
 from evalward.decide.foresee import PlanJudging
 from evalward.decide.plan import cost_plan
 from evalward.records.budget import Budget
@@ -39,6 +40,18 @@ def test_what_can_be_seen() -> None:
     shown = " ".join(text(known_and_unknown()).split())
     assert "with 20 cases × 1 trial a drop of pass_rate by fewer than 3 cases is not proof." in shown
     assert "Failed cases are retried: at most 20 trials (cost $0.12)." in shown
+
+
+@pytest.mark.parametrize(("wait", "shown"), [("24h", "24 h"), ("5h", "5 h"), ("90m", "90 min"), ("120m", "2 h")])
+def test_batches__the_wait_is_the_configurations(wait: str, shown: str) -> None:
+    batched = outlined(["a"]).model_copy(update={"batched": True})
+    plan = cost_plan(outline(batched), None, PlanJudging(batch_wait_s=Batch(wait=wait).wait_s))
+    said = f"Requests go in batches, at half price; a batch may take up to {shown}."
+    assert said in " ".join(text(plan).split())
+    assert said in plan_lines(plan)[1]
+    live = cost_plan(outline(outlined(["a"])), None, PlanJudging(batch_wait_s=Batch(wait=wait).wait_s))
+    assert live.batch_wait_s is None
+    assert "batch" not in text(live)
 
 
 @pytest.mark.parametrize("width", [80, 100])
