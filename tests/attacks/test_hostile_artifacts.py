@@ -23,18 +23,11 @@ from evalward.commands.run import RunOptions, run
 from evalward.commands.world import World
 from evalward.github.accept import evidence_line, unpacked
 from evalward.records.report import digest_of
+from support.echo_cases import CONFIG, NAMES
 from support.git_repo import commit, git, init, write_files
 from support.github_api import HEAD, REPOSITORY, TOKEN, FakeGitHub, Pull
 from support.github_events import BASE, FORK, pull_request, workflow_run
 
-CONFIG = """\
-version: 1
-suites:
-  - {name: tools, kind: bash, cases: evals/*.jsonl, targets: [oracle]}
-policy:
-  - {metric: pass_rate, max_drop: 0.1}
-"""
-NAMES = ("one", "two", "three", "four", "five")
 Made = dict[str, Any]
 
 

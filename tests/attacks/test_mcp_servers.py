@@ -6,7 +6,6 @@ No test here waits for a time to pass: what is bounded by time is bounded by so 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from evalward.suites.mcp.server.failures import ServerAnswerError, ServerDiedErr
 from evalward.suites.mcp.server.traffic import ServerBounds
 from evalward.suites.mcp.state import check_state
 from support.mcp import small_session
+from support.processes import processes
 
 AT_ONCE = ServerBounds(end_s=0)
 
@@ -252,16 +252,3 @@ async def test_a_script_sees_no_process_of_the_server() -> None:
     async with small_session("child", "stay", f"mark={mark}") as session:
         assert (await check_state(session, "true", 60)).passed
         assert processes(mark) == []
-
-
-def processes(mark: str) -> list[str]:
-    """Those in whose command line the mark stands."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (folder / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if mark.encode() in words:
-            found.append(folder.name)
-    return found

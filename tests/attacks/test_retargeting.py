@@ -21,20 +21,13 @@ from evalward.git import GitTree
 from evalward.github.base import resolve_base
 from evalward.github.errors import GitHubError
 from evalward.github.event import plan_event
+from support.echo_cases import CONFIG, NAMES
 from support.git_repo import commit, git, init, pull_request_repo, write_files
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
 from support.github_events import merge_group, pull_request
 from support.model_server import KEY, ModelServer, oracle_like
 
-CONFIG = """\
-version: 1
-suites:
-  - {name: tools, kind: bash, cases: evals/*.jsonl, targets: [oracle]}
-policy:
-  - {metric: pass_rate, max_drop: 0.1}
-"""
 LENIENT = CONFIG.replace("max_drop: 0.1", "max_drop: 1.0") + "fail-on: never\n"
-NAMES = ("one", "two", "three", "four", "five")
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "workflows"
 
 

@@ -14,31 +14,14 @@ from typing import Any
 from evalward.action import run_action
 from evalward.commands.world import World
 from evalward.decide.baseline import read_baseline
+from support.echo_cases import CONFIG, cases
 from support.git_repo import git
 from support.github_api import REPOSITORY, TOKEN
 from support.github_events import issue_comment, labeled, push
 from support.github_repo import RepositoryGitHub, StoredPull, StoredRun, server_repository, zipped
 
-CONFIG = """\
-version: 1
-suites:
-  - {name: tools, kind: bash, cases: evals/*.jsonl, targets: [oracle]}
-policy:
-  - {metric: pass_rate, max_drop: 0.1}
-"""
-NAMES = ("one", "two", "three", "four", "five")
 BASELINE = ".evalward/baseline.json"
 MAINTAINER = "mona"
-
-
-def cases(*broken: str) -> str:
-    def line(name: str) -> str:
-        checks = [{"check": f"stdout_contains:{name}"}, {"check": "exit_code:0"}]
-        solution = "echo wrong" if name in broken else f"echo {name}"
-        task = {"id": name, "category": "echo", "prompt": f"Print {name}.", "expectations": checks}
-        return json.dumps({**task, "solution": solution}) + "\n"
-
-    return "".join(map(line, NAMES))
 
 
 @dataclass(frozen=True)

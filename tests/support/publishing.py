@@ -14,29 +14,12 @@ from evalward.action import run_action
 from evalward.commands.baseline import update
 from evalward.commands.run import RunOptions, run
 from evalward.commands.world import World
+from support.echo_cases import CONFIG, cases
 from support.git_repo import write_files
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
 from support.github_events import workflow_run
 
-CONFIG = """\
-version: 1
-suites:
-  - {name: tools, kind: bash, cases: evals/*.jsonl, targets: [oracle]}
-policy:
-  - {metric: pass_rate, max_drop: 0.1}
-"""
-NAMES = ("one", "two", "three", "four", "five")
 NOW = "2026-11-21T08:00:00Z"
-
-
-def cases(*broken: str) -> str:
-    def line(name: str) -> str:
-        checks = [{"check": f"stdout_contains:{name}"}, {"check": "exit_code:0"}]
-        solution = "echo wrong" if name in broken else f"echo {name}"
-        task = {"id": name, "category": "echo", "prompt": f"Print {name}.", "expectations": checks}
-        return json.dumps({**task, "solution": solution}) + "\n"
-
-    return "".join(map(line, NAMES))
 
 
 def world(env: dict[str, str] | None = None, cwd: Path = Path(), now: str = NOW) -> World:

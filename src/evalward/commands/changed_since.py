@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import posixpath
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,7 +22,7 @@ from evalward.git import GitError, GitTree, WorkingTree, repository_path
 from evalward.github.unchanged import change_between, with_opaque
 from evalward.records.baseline import Baseline
 from evalward.records.outline import PlanOutline
-from evalward.records.patterns import matches_any, matches_or_below
+from evalward.records.patterns import before_wildcard, matches_any, matches_or_below
 from evalward.records.problem import InputError, wrong
 from evalward.records.unchanged import Unchanged
 from evalward.render.escape import one_line
@@ -31,7 +30,6 @@ from evalward.render.names import short_hash
 from evalward.render.sentences.measured import AskedSince
 
 OPTION = "--changed-since"
-_MAGIC = re.compile(r"[*?\[{]")
 _MOST_IGNORED = 10_000
 _MOST_NAMED = 5
 
@@ -62,11 +60,8 @@ class ChangedSince:
         if left:
             day = next(iter(found.values())).day
             yield f"not measured, unchanged since {self.asked.name}: {_listed(left)}. The baseline of {day} stands."
-        reasons: dict[str, list[str]] = {}
-        for run in outline.runs:
-            because = why_measured(run, outline, self.baseline, self.change, limit)
-            if because is not None:
-                reasons.setdefault(self.asked.because(because), []).append(run.name)
+        whys = ((run.name, why_measured(run, outline, self.baseline, self.change, limit)) for run in outline.runs)
+        reasons = self.asked.by_reason(whys)
         for each in outline.harnesses:
             reasons.setdefault("its harness runs as a whole", []).append(each.suite)
         yield from (f"measured, because {reason}: {_listed(names)}." for reason, names in reasons.items())
@@ -176,5 +171,5 @@ class _SinceCommit:
 
 def _fixed(pattern: str) -> str:
     """The folder, or the path, below which a pattern's files lie; `""` for the whole repository."""
-    found = _MAGIC.search(pattern)
-    return posixpath.dirname(pattern[: found.start()]) if found else pattern
+    fixed = before_wildcard(pattern)
+    return pattern if fixed == pattern else posixpath.dirname(fixed)

@@ -10,14 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from evalward.commands.surfaces import Surfaces
-from evalward.decide.unchanged import ChangeAtHand, StandingLimit, unchanged_runs, why_measured
+from evalward.decide.unchanged import ChangeAtHand, StandingLimit, baseline_run, unchanged_runs, why_measured
 from evalward.git import FileChange, OpaqueEntries, repository_path
 from evalward.github.client import MAX_PULL_FILES, GitHub
 from evalward.github.errors import GitHubError
 from evalward.github.protect import changes_of_pull
 from evalward.github.sides import SideRules
 from evalward.github.unchanged import change_between, with_opaque
-from evalward.records.baseline import BaselineRun
 from evalward.records.outline import OutlinedCase, OutlinedRun, PlanOutline
 from evalward.records.report import Report, Run
 from evalward.render.escape import one_line
@@ -79,12 +78,8 @@ class LeftOutRuns:
         found = unchanged_runs(outline, side.baseline, change, limit)
         made = side.baseline.provenance.created_at if side.baseline else ""
         asked = AskedSince("the base", surfaces.settings.config, made, limit.days)
-        reasons: dict[str, list[str]] = {}
-        for run in outline.runs:
-            because = why_measured(run, outline, side.baseline, change, limit)
-            if because is not None:
-                reasons.setdefault(asked.because(because), []).append(run.name)
-        notes = [_refused(names, reason) for reason, names in reasons.items()]
+        whys = ((run.name, why_measured(run, outline, side.baseline, change, limit)) for run in outline.runs)
+        notes = [_refused(names, reason) for reason, names in asked.by_reason(whys).items()]
         runs = [run.model_copy(update={"unchanged": found.get((run.suite, run.target))}) for run in report.runs]
         return report.model_copy(update={"runs": runs}), [*note, *notes]
 
@@ -117,7 +112,7 @@ def _outlined(runs: Iterable[Run], side: SideRules) -> Iterable[OutlinedRun]:
     """The runs as the base has them; what is evaluated is the artifact's word, like every result."""
     trials = {suite.name: suite.trials for suite in (side.config.suites if side.config else ())}
     for run in runs:
-        known = _known(run, side)
+        known = baseline_run(run, side.baseline)
         cases = known.cases if known else []
         wanted = trials.get(run.suite, 1)
         yield OutlinedRun(
@@ -129,12 +124,6 @@ def _outlined(runs: Iterable[Run], side: SideRules) -> Iterable[OutlinedRun]:
             both_sides=run.suite in side.policy.with_base,
             subject=run.subject.hash,
         )
-
-
-def _known(run: Run, side: SideRules) -> BaselineRun | None:
-    name = (run.suite, run.target, run.kind)
-    runs = side.baseline.runs if side.baseline else ()
-    return next((each for each in runs if (each.suite, each.target, each.kind) == name), None)
 
 
 def _refused(names: Sequence[str], reason: str) -> str:

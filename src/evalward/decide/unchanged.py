@@ -161,6 +161,13 @@ def why_measured(
     return _differs(run, baseline)
 
 
+def baseline_run(run: OutlinedRun | Run, baseline: Baseline | None) -> BaselineRun | None:
+    """The baseline's run of the same suite, target and kind; `None` where it has none."""
+    name = (run.suite, run.target, run.kind)
+    runs = baseline.runs if baseline else ()
+    return next((each for each in runs if (each.suite, each.target, each.kind) == name), None)
+
+
 def _change_unknown(change: ChangeAtHand) -> MeasuredBecause | None:
     if change.files is None:
         return MeasuredBecause("change_unknown")
@@ -189,8 +196,7 @@ def _by_terms(run: OutlinedRun, change: ChangeAtHand) -> MeasuredBecause | None:
 
 def _differs(run: OutlinedRun, baseline: Baseline) -> MeasuredBecause | None:
     """What the run has otherwise than the baseline has it."""
-    name = (run.suite, run.target, run.kind)
-    known = next((each for each in baseline.runs if (each.suite, each.target, each.kind) == name), None)
+    known = baseline_run(run, baseline)
     if known is None:
         return MeasuredBecause("not_in_baseline")
     if not run.subject or run.subject != known.subject.hash:
@@ -217,14 +223,7 @@ def with_standing_trials(report: Report, baseline: Baseline | None) -> Report:
 
 
 def _standing(run: Run, baseline: Baseline | None) -> Run:
-    known = next(
-        (
-            each
-            for each in (baseline.runs if baseline else ())
-            if (each.suite, each.target, each.kind) == (run.suite, run.target, run.kind)
-        ),
-        None,
-    )
+    known = baseline_run(run, baseline)
     if run.unchanged is None or run.cases or known is None or baseline is None:
         return run.model_copy(update={"unchanged": None})
     if known.subject.hash != run.subject.hash or run.unchanged.since != baseline.provenance.created_at:

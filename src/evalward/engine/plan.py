@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, cast
 
 from evalward.config import LoadedConfig, Suite
-from evalward.engine.selection import Selection
+from evalward.engine.selection import Selection, is_pattern
 from evalward.engine.subject import subject_of
 from evalward.records.case import Case
 from evalward.records.patterns import chosen
@@ -274,7 +274,7 @@ def _idle_patterns(
 
 
 def _any(names: Iterable[str], pattern: str) -> bool:
-    return any(mark in pattern for mark in "*?[") or any(chosen(name, [pattern]) for name in names)
+    return is_pattern(pattern) or any(chosen(name, [pattern]) for name in names)
 
 
 def _nothing_selected(selection: Selection, file: str, suites: Sequence[Suite]) -> InputError:

@@ -39,7 +39,7 @@ def spelled_out(selection: Selection) -> Selection | None:
     targets = dict.fromkeys(target for _, target in runs)
     alike = len(set(runs.values())) == 1 and len(runs) == len(suites) * len(targets)
     cases = list(selection.only[0].cases)
-    if not alike or len(cases) > _MOST_SPELLED or any(_is_pattern(name) for name in (*suites, *targets, *cases)):
+    if not alike or len(cases) > _MOST_SPELLED or any(is_pattern(name) for name in (*suites, *targets, *cases)):
         return None
     if any("," in name for name in (*suites, *targets)):
         return None  # it would be read as several
@@ -49,6 +49,6 @@ def spelled_out(selection: Selection) -> Selection | None:
 _MOST_SPELLED = 10
 
 
-def _is_pattern(name: str) -> bool:
+def is_pattern(name: str) -> bool:
     """True for a name that, as a pattern, could match others."""
     return any(character in name for character in "*?[")

@@ -6,7 +6,6 @@ The files come from git's trees, and where they can't tell, nothing is known: th
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,6 +16,7 @@ from evalward.git import GitTree, OpaqueEntries, repository_path
 from evalward.github.event import EventPlan
 from evalward.github.settings import ActionInputs
 from evalward.github.sides import BaseAndHead
+from evalward.records.patterns import before_wildcard
 
 JUDGING_KEYS = frozenset(
     (
@@ -37,7 +37,6 @@ JUDGING_KEYS = frozenset(
 """Keys of the configuration that no trial depends on: they judge what is there, or say how much may be spent."""
 
 _NAMING_FILES = ("agents", "programs", "scripts", "recordings", "patches", "logs", "judge")
-_MAGIC = re.compile(r"[*?\[{]")
 
 
 def may_stand(settings: ActionInputs, plan: EventPlan, sides: BaseAndHead) -> bool:
@@ -142,6 +141,6 @@ def _own(folder: str, name: str) -> Iterator[str]:
     if path == "." or path.startswith(("/", "../")):
         return
     yield from (path, f"{path}/**")
-    fixed = posixpath.dirname(path[: found.start()] if (found := _MAGIC.search(path)) else path)
+    fixed = posixpath.dirname(before_wildcard(path))
     if fixed and fixed != folder.rstrip("/"):
         yield f"{fixed}/**"

@@ -96,8 +96,9 @@ class TargetBatches:
 
         Raises `TargetError`; `NotBatchedError` where it is to be asked live.
         """
-        body = to_json(self._api.body_of(request))
-        digest = hashlib.sha256(body).hexdigest()
+        body = self._api.body_of(request)
+        written = to_json(body)
+        digest = hashlib.sha256(written).hexdigest()
         custom_id = self._id_of(trial, digest)
         outcome = await self._bought(custom_id)
         if outcome is None:
@@ -105,7 +106,7 @@ class TargetBatches:
                 raise self._target.dead
             if self._office.left_s <= 0:
                 raise self._office.too_late(self._target.settings)
-            outcome = await self._gathered(BatchLine(custom_id, self._api.body_of(request)), digest, len(body))
+            outcome = await self._gathered(BatchLine(custom_id, body), digest, len(written))
         return self._reply(outcome, len(request.messages))
 
     def send(self) -> None:

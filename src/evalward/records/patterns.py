@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from fnmatch import fnmatchcase
+
+_WILDCARD = re.compile(r"[*?\[{]")
 
 
 def chosen(name: str, patterns: Collection[str]) -> bool:
     """True when there are no patterns or one of them matches; a name with brackets matches itself."""
     return not patterns or any(name == pattern or fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def before_wildcard(pattern: str) -> str:
+    """A pattern of files up to its first wildcard; all of it where there is none."""
+    return _WILDCARD.split(pattern, maxsplit=1)[0]
 
 
 def matches_any(path: str, patterns: Sequence[str]) -> bool:

@@ -13,23 +13,12 @@ from evalward.commands.baseline_ci import acceptances
 from evalward.decide.baseline import read_baseline
 from evalward.github.accept import LABEL
 from evalward.github.comment import Marker
+from support.echo_cases import CONFIG, NAMES, cases
 from support.git_repo import git
 from support.github_api import BOT, REPOSITORY
 from support.github_events import FORK, issue_comment, labeled
 from support.github_repo import StoredPull, StoredRun, zipped
-from support.github_site import (
-    BASELINE,
-    CONFIG,
-    MAINTAINER,
-    NAMES,
-    Site,
-    accept,
-    answer,
-    cases,
-    measured,
-    new_site,
-    topic,
-)
+from support.github_site import BASELINE, MAINTAINER, Site, accept, answer, measured, new_site, topic
 from support.markdown import rendered, tags
 
 

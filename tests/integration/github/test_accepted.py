@@ -11,11 +11,12 @@ import pytest
 from evalward.github.accepted import AcceptanceWord, accepted_line, find_word
 from evalward.github.client import GitHub
 from evalward.github.repository import RepositoryWriter
+from support.echo_cases import cases
 from support.git_repo import git
 from support.github_api import BOT, REPOSITORY, TOKEN
 from support.github_events import merge_group, pull_request
 from support.github_repo import RepositoryGitHub
-from support.github_site import MAINTAINER, Seen, Site, accept, cases, measured, new_site, topic
+from support.github_site import MAINTAINER, Seen, Site, accept, measured, new_site, topic
 
 WORD = "/evalward accept slower, but safer"
 TEXT = '{"schema": "evalward.baseline/1"}\n'

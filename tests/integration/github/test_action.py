@@ -19,30 +19,12 @@ from evalward.commands.baseline import update
 from evalward.commands.run import RunOptions, run
 from evalward.commands.world import World
 from evalward.git import GitTree
+from support.echo_cases import CONFIG, NAMES, cases
 from support.git_repo import PullRequestRepo, pull_request_repo, write_files
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
 from support.html_pages import HtmlPage, faults
 from support.model_server import KEY, ModelServer, oracle_like
 from support.showing import shown
-
-CONFIG = """\
-version: 1
-suites:
-  - {name: tools, kind: bash, cases: evals/*.jsonl, targets: [oracle]}
-policy:
-  - {metric: pass_rate, max_drop: 0.1}
-"""
-NAMES = ("one", "two", "three", "four", "five")
-
-
-def cases(*broken: str) -> str:
-    def line(name: str) -> str:
-        checks = [{"check": f"stdout_contains:{name}"}, {"check": "exit_code:0"}]
-        solution = "echo wrong" if name in broken else f"echo {name}"
-        task = {"id": name, "category": "echo", "prompt": f"Print {name}.", "expectations": checks}
-        return json.dumps({**task, "solution": solution}) + "\n"
-
-    return "".join(map(line, NAMES))
 
 
 def world(env: Mapping[str, str] | None = None) -> World:

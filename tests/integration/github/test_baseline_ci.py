@@ -10,18 +10,11 @@ import pytest
 from evalward.decide.baseline import read_baseline
 from evalward.github.accept import LABEL
 from evalward.records.report import Provenance
+from support.echo_cases import NAMES, cases
 from support.git_repo import git, write_files
 from support.github_api import REPOSITORY
 from support.github_events import labeled, push
-from support.github_site import (
-    BASELINE,
-    MAINTAINER,
-    NAMES,
-    Site,
-    cases,
-    new_site,
-    topic,
-)
+from support.github_site import BASELINE, MAINTAINER, Site, new_site, topic
 from support.results import report, result, run
 
 

@@ -17,9 +17,10 @@ from evalward.github.client import GitHub
 from evalward.github.repository import RepositoryWriter
 from evalward.records.policy import Policy
 from evalward.records.verdict import Judgement
+from support.echo_cases import CONFIG, cases
 from support.git_repo import git
 from support.github_api import REPOSITORY, TOKEN
-from support.github_site import CONFIG, Seen, Site, cases, measured, new_site, topic
+from support.github_site import Seen, Site, measured, new_site, topic
 from support.histories import days, history
 
 DATA = "evalward-data"

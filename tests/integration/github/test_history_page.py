@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from evalward.decide.history_file import HISTORY_FILE
+from support.echo_cases import CONFIG
 from support.git_repo import git
 from support.github_api import REPOSITORY
 from support.github_events import push
-from support.github_site import CONFIG, Seen, Site, new_site
+from support.github_site import Seen, Site, new_site
 from support.histories import long_history
 from support.html_pages import HtmlPage, faults
 

@@ -19,10 +19,11 @@ from evalward.keeper import process
 from evalward.render.anchors import case_anchor
 from evalward.render.markdown import comment
 from support import judgements
+from support.echo_cases import NAMES, cases
 from support.github_api import HEAD, REPOSITORY, TOKEN, FakeGitHub, Pull
 from support.github_events import BASE, FORK, issue_comment, merge_group, pull_request, push, workflow_run
 from support.github_repo import StoredPull
-from support.github_site import NAMES, Site, cases, new_site
+from support.github_site import Site, new_site
 
 URL = f"https://github.com/{REPOSITORY}/actions/runs/20/artifacts/3001"
 MARKER = Marker("evalward", HEAD, 20, 1)

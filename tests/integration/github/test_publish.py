@@ -15,10 +15,11 @@ import pytest
 from evalward.cli import build_parser
 from evalward.commands.artifact import MAX_REPORT_BYTES
 from evalward.github.comment import Marker, parse_marker
+from support.echo_cases import CONFIG
 from support.git_repo import write_files
 from support.github_api import HEAD, REPOSITORY, TOKEN, FakeGitHub, Pull
 from support.github_events import BASE, FORK, workflow_run
-from support.publishing import CONFIG, Stage, measured, staged, updated, world
+from support.publishing import Stage, measured, staged, updated, world
 
 UNVERIFIED = "results are not verified"
 

@@ -11,9 +11,10 @@ import pytest
 import yaml
 
 from evalward.github.client import MAX_PULL_FILES
+from support.echo_cases import CONFIG
 from support.github_api import HEAD, FakeGitHub, Pull
 from support.github_events import BASE, FORK, pull_request
-from support.publishing import CONFIG, Seen, Stage, measured, staged, updated
+from support.publishing import Seen, Stage, measured, staged, updated
 
 README = [{"filename": "README.md", "status": "modified"}]
 SPARED = "nothing was measured: the change touches nothing that the suites depend on"

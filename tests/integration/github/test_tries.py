@@ -11,9 +11,10 @@ import pytest
 from evalward.github.tries import parse_tries
 from evalward.records.report import Provenance
 from evalward.records.verdict import Outcome
+from support.echo_cases import CONFIG, NAMES
 from support.git_repo import write_files
 from support.github_events import labeled
-from support.github_site import CONFIG, MAINTAINER, NAMES, Seen, Site, new_site, topic
+from support.github_site import MAINTAINER, Seen, Site, new_site, topic
 from support.outcomes import trials
 from support.results import report, run
 

@@ -12,6 +12,7 @@ from evalward.sandbox.base import SandboxError
 from evalward.sandbox.process import ProcessShell, SandboxLimits, Workspace, WorkspaceSettings, available
 from evalward.sandbox.process.probe import Layers
 from support.patience import patiently
+from support.processes import processes
 from support.sandboxes import NAMES, bash, opened, use, walls_named
 
 
@@ -20,19 +21,6 @@ def walls(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> La
     layers = walls_named(request.param)
     use(monkeypatch, layers)
     return layers
-
-
-def alive(mark: str) -> list[str]:
-    """Processes whose command line has the mark in it."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            words = (folder / "cmdline").read_bytes()
-        except OSError:
-            continue
-        if mark.encode() in words:
-            found.append(folder.name)
-    return found
 
 
 # --- output ---------------------------------------------------------------------------------------------------------
@@ -120,9 +108,9 @@ async def test_nothing_outlives_the_workspace_however_it_hides(walls: Layers, tm
     mark = tmp_path.name
     async with opened() as place:
         await place.run(["python3", "-c", DAEMON, mark])
-        assert alive(mark)
+        assert processes(mark)
         folder = place.folder
-    assert not alive(mark)
+    assert not processes(mark)
     assert not folder.parent.exists()
 
 
@@ -131,7 +119,7 @@ async def test_processes_can_be_ended_while_the_workspace_stays(walls: Layers, t
     async with opened() as place:
         await place.run(["python3", "-c", DAEMON, mark])
         await place.end_processes()
-        assert not alive(mark)
+        assert not processes(mark)
         assert (await bash(place, "ls")).stdout == "up\n"
 
 
@@ -144,7 +132,7 @@ async def test_a_command_that_ignores_sigterm_is_ended_with_all_it_started(walls
             lambda done: "asked" in done.stdout,
         )
         assert (done.timed_out, done.exit_code, done.stdout) == (True, 124, "up\nasked\n")
-        assert not alive(mark)
+        assert not processes(mark)
         assert (await bash(place, "echo usable")).stdout == "usable\n"
 
 
@@ -163,13 +151,13 @@ async def test_cancelling_ends_the_command(walls: Layers, tmp_path: Path) -> Non
     async with opened() as place:
         running = asyncio.ensure_future(place.run(["sleep", "4000"], env={"X": mark}))
         other = asyncio.ensure_future(place.run(["bash", "-c", "while :; do sleep 0.02; done", mark]))
-        while not alive(mark):
+        while not processes(mark):
             await asyncio.sleep(0.01)
         for task in (running, other):
             task.cancel()
         await asyncio.gather(running, other, return_exceptions=True)
         await bash(place, "true")
-        assert not alive(mark)
+        assert not processes(mark)
 
 
 BOMB = """
@@ -189,7 +177,7 @@ async def test_a_fork_bomb_is_bounded_and_ended(tmp_path: Path) -> None:
     async with opened(settings=WorkspaceSettings(limits=SandboxLimits(processes=60))) as place:
         done = await place.run(["python3", "-c", BOMB, mark], timeout_s=0.7)
         assert done.timed_out
-        assert not alive(mark)
+        assert not processes(mark)
         assert (await bash(place, "echo usable")).stdout == "usable\n"
 
 

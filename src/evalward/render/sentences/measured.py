@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -50,6 +50,14 @@ class AskedSince:
             case "baseline_too_old":
                 return self._too_old()
         return _PLAIN[found.code]
+
+    def by_reason(self, found: Iterable[tuple[str, MeasuredBecause | None]]) -> dict[str, list[str]]:
+        """The names of runs by the reason why they are measured; those without one are left out."""
+        reasons: dict[str, list[str]] = {}
+        for name, because in found:
+            if because is not None:
+                reasons.setdefault(self.because(because), []).append(name)
+        return reasons
 
     def _too_old(self) -> str:
         if self.days == 0:

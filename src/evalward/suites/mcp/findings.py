@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Literal
 
 from evalward.records.comparison import TOOL_OF
 from evalward.records.report import Finding, Run
@@ -22,14 +21,12 @@ from evalward.suites.mcp.confusion import (
 )
 from evalward.suites.mcp.details import UNDECLARED, AttemptedCall, McpDetails
 from evalward.suites.mcp.metrics import details_of
+from evalward.suites.trial_findings import trial_finding
 
 ERRORS_SHARE, LEAST_ERRORS = 0.25, 2
 SHOWN_PAIRS = 5
 SHOWN_NAMES = 8
-SHOWN_CASES = 20
 _WORDS = 160
-
-_Level = Literal["good", "info", "warning"]
 
 
 def interpret(results: Sequence[Result]) -> list[Finding]:
@@ -58,7 +55,7 @@ def _never_taken(models: Sequence[Run]) -> Iterator[Finding]:
     never = {use.name: use.expected for use in tool_uses(trials) if use.expected and not use.called}
     if never:
         who = "The model never takes" if len(models) == 1 else f"None of {len(models)} models ever takes"
-        yield _finding(
+        yield trial_finding(
             "never_taken",
             "warning",
             f"{who} {_listed(never)}",
@@ -76,7 +73,7 @@ def _unexpected(measured: Sequence[Run]) -> Iterator[Finding]:
     expected = {each.name for each in tool_uses(trials) if each.expected}
     unused = [name for name in offered if name not in expected]
     if unused and expected:
-        yield _finding(
+        yield trial_finding(
             "unused_tools",
             "info",
             f"No measured case expects {len(unused):,} of {plural(len(offered), 'tool')}: {_listed(unused)}",
@@ -89,7 +86,7 @@ def _forbidden(valid: Sequence[Result]) -> Iterator[Finding]:
     forbidding = [result for result in valid if details_of(result).judged.forbidden is not None]
     found = [result for result in forbidding if details_of(result).judged.forbidden]
     if found:
-        yield _finding(
+        yield trial_finding(
             "forbidden_calls",
             "warning",
             f"{plural(len(found), 'trial')} tried a call that the case forbids",
@@ -103,7 +100,7 @@ def _confusions(valid: Sequence[Result]) -> Iterator[Finding]:
     """The pairs that are a pattern, the most frequent first."""
     pairs = [pair for pair in confused_pairs(valid) if is_pattern(pair)]
     if pairs and is_silent(valid):
-        yield _finding(
+        yield trial_finding(
             "no_call_at_all",
             "warning",
             f"No tool was called in {plural(len(valid), 'trial')}",
@@ -115,7 +112,7 @@ def _confusions(valid: Sequence[Result]) -> Iterator[Finding]:
     for pair in pairs[:SHOWN_PAIRS]:
         message, advice = _confused(pair)
         expected = "that expected no call" if pair.wanted == NO_TOOL else "that asked for it"
-        yield _finding(
+        yield trial_finding(
             "confused_tools",
             "warning",
             message,
@@ -146,7 +143,7 @@ def _undeclared(valid: Sequence[Result]) -> Iterator[Finding]:
     if found:
         names = [call.tool for result in found for call in details_of(result).calls if not call.known]
         count = sum(details_of(result).unknown for result in found)
-        yield _finding(
+        yield trial_finding(
             "undeclared_tools",
             "warning",
             f"{plural(count, 'call')} named a tool that no server declares",
@@ -162,7 +159,7 @@ def _invalid(valid: Sequence[Result]) -> Iterator[Finding]:
         wrong = sum(details_of(result).checked - details_of(result).valid for result in found)
         checked = sum(details_of(result).checked for result in valid)
         reasons = _of_calls(found, lambda call: f"{call.tool}: {call.why}" if call.valid is False else "")
-        yield _finding(
+        yield trial_finding(
             "invalid_arguments",
             "warning",
             f"{plural(wrong, 'call')} had arguments that don't fit the tool's input schema",
@@ -179,7 +176,7 @@ def _invented(valid: Sequence[Result]) -> Iterator[Finding]:
             by_tool.setdefault(each.tool, {}).setdefault(each.argument, []).append(result)
     for tool, arguments in list(by_tool.items())[:SHOWN_PAIRS]:
         trials = {id(result): result for results in arguments.values() for result in results}
-        yield _finding(
+        yield trial_finding(
             "invented_arguments",
             "warning",
             f"Models send {_name(tool)} arguments that its input schema doesn't have: {_listed(arguments)}",
@@ -194,7 +191,7 @@ def _failing(valid: Sequence[Result]) -> Iterator[Finding]:
     failed, executed = (sum(number(details_of(result)) for result in valid) for number in (_failed, _executed))
     if failed >= LEAST_ERRORS and failed > ERRORS_SHARE * executed:
         reasons = _of_calls(found, lambda call: f"{call.tool}: {call.why}" if call.error else "")
-        yield _finding(
+        yield trial_finding(
             "failing_calls",
             "warning",
             "Many calls end in an error of the server",
@@ -218,7 +215,7 @@ def _unjudged(valid: Sequence[Result]) -> Iterator[Finding]:
     if found:
         names = [name for result in found for name in details_of(result).unjudged]
         reasons = _of_calls(found, lambda call: call.why if call.known and call.valid is None else "")
-        yield _finding(
+        yield trial_finding(
             "unjudged_arguments",
             "warning",
             f"Arguments of {_listed(names)} can't be judged by the input schema",
@@ -234,7 +231,7 @@ def _refused(valid: Sequence[Result]) -> Iterator[Finding]:
         for method, count in details_of(result).refused.items():
             counts[method] = counts.get(method, 0) + count
     if counts:
-        yield _finding(
+        yield trial_finding(
             "refused_requests",
             "info",
             "The server asked for what is refused to it",
@@ -244,22 +241,6 @@ def _refused(valid: Sequence[Result]) -> Iterator[Finding]:
 
 
 # --- words ----------------------------------------------------------------------------------------------------------
-
-
-def _finding(
-    name: str,
-    level: _Level,
-    message: str,
-    *,
-    of: Iterable[Result],
-    evidence: str = "",
-    threshold: str = "",
-    advice: str = "",
-) -> Finding:
-    cases = list(dict.fromkeys(result.id for result in of))[:SHOWN_CASES]
-    return Finding(
-        id=name, level=level, message=message, evidence=evidence, threshold=threshold, advice=advice, cases=cases
-    )
 
 
 def _of_calls(results: Iterable[Result], words: Callable[[AttemptedCall], str]) -> list[str]:

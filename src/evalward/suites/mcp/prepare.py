@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from evalward.config import LoadedConfig
 from evalward.records.problem import InputError, Problem
@@ -27,9 +27,6 @@ from evalward.suites.mcp.own_server import load_own, walls_of
 from evalward.suites.mcp.spec import McpSuite
 from evalward.suites.mcp.subject import subject_of
 from evalward.suites.tool import load_system
-
-if TYPE_CHECKING:
-    pass
 
 T = TypeVar("T")
 UNKNOWN = "server"

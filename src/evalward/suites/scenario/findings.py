@@ -8,7 +8,7 @@ low `first_try_success_rate` by the specification's formula, and nothing is wron
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from evalward.records.metric import Measurement
@@ -17,6 +17,7 @@ from evalward.records.result import Result
 from evalward.suites.scenario.details import SubcommandStats
 from evalward.suites.scenario.interaction import OTHERS
 from evalward.suites.scenario.metrics import details_of, was_judged
+from evalward.suites.trial_findings import trial_finding
 
 ERROR_HIGH, ERROR_LOW = 0.25, 0.10  # share of the commands
 HELP_HIGH, HELP_LOW = 2.0, 1.0  # calls a trial: one look at --help is no trouble
@@ -27,7 +28,6 @@ COMMANDS_HIGH = 15.0  # a completed trial
 COMPLETION_LOW = 0.80  # share of the trials
 
 SHOWN_FAILURES = 3
-SHOWN_CASES = 20
 FAILURE_LENGTH = 160
 
 
@@ -79,7 +79,7 @@ def _changed_judges(valid: Sequence[Result]) -> Iterator[Finding]:
     if found:
         names = list(dict.fromkeys(name for r in found for name in details_of(r).put_back))
         more = f" and {len(names) - SHOWN_FAILURES} more" if len(names) > SHOWN_FAILURES else ""
-        yield _finding(
+        yield trial_finding(
             "changed_what_judges",
             "warning",
             f"In {_counted(len(found), 'trial')} the agent changed files that judge it: its versions were not used",
@@ -92,7 +92,7 @@ def _changed_judges(valid: Sequence[Result]) -> Iterator[Finding]:
 def _trust(valid: Sequence[Result]) -> Iterator[Finding]:
     silent = [r for r in valid if not details_of(r).interaction.total_commands]
     if silent:
-        yield _finding(
+        yield trial_finding(
             "no_target_command",
             "warning",
             f"{_counted(len(silent), 'trial')} used the target tool not once, or its commands weren't recognised",
@@ -102,7 +102,7 @@ def _trust(valid: Sequence[Result]) -> Iterator[Finding]:
         )
     hollow = [r for r in valid if not details_of(r).gates_total and not was_judged(details_of(r))]
     if hollow:
-        yield _finding(
+        yield trial_finding(
             "nothing_asserted",
             "warning",
             f"{_counted(len(hollow), 'trial')} passed because nothing is asserted: no gate and no judge",
@@ -113,7 +113,7 @@ def _trust(valid: Sequence[Result]) -> Iterator[Finding]:
     unknown = [r for r in valid if details_of(r).interaction.unknown_count]
     if unknown:
         count = sum(details_of(r).interaction.unknown_count for r in unknown)
-        yield _finding(
+        yield trial_finding(
             "unknown_exit_codes",
             "info",
             f"The exit code of {_counted(count, 'command')} is unknown; they don't count as failed or succeeded",
@@ -123,7 +123,7 @@ def _trust(valid: Sequence[Result]) -> Iterator[Finding]:
         )
     guessed = [r for r in valid if details_of(r).approximate]
     if guessed:
-        yield _finding(
+        yield trial_finding(
             "approximate",
             "info",
             "Interaction is approximate: it was read from transcripts, where exit codes are guessed",
@@ -134,7 +134,7 @@ def _trust(valid: Sequence[Result]) -> Iterator[Finding]:
     broken = [r for r in valid if details_of(r).skipped_events]
     if broken:
         lines = sum(details_of(r).skipped_events for r in broken)
-        yield _finding(
+        yield trial_finding(
             "skipped_events",
             "warning",
             f"{_counted(lines, 'line')} of the events can't be read, so commands may be missing",
@@ -154,7 +154,7 @@ _LITTLE_HELP = f"help ≤ {HELP_LOW:g} a trial"
 def _patterns(valid: Sequence[Result], n: _Numbers) -> Iterator[Finding]:
     yield from _errors_and_help(valid, n)
     if n.first_tries is not None and n.first_tries < FIRST_TRY_LOW:
-        yield _finding(
+        yield trial_finding(
             "low_first_try",
             "warning",
             "Many subcommands fail when they are first used: the docs mislead, or the command line confuses",
@@ -165,7 +165,7 @@ def _patterns(valid: Sequence[Result], n: _Numbers) -> Iterator[Finding]:
         )
     if n.commands is not None and n.commands > COMMANDS_HIGH:
         long = [r for r in valid if details_of(r).completed and _commands(r) > COMMANDS_HIGH]
-        yield _finding(
+        yield trial_finding(
             "many_commands",
             "info",
             "The task gets done, by a detour: the docs describe the commands and not the workflow",
@@ -175,7 +175,7 @@ def _patterns(valid: Sequence[Result], n: _Numbers) -> Iterator[Finding]:
             of=long,
         )
     if n.completion is not None and n.completion < COMPLETION_LOW:
-        yield _finding(
+        yield trial_finding(
             "not_completed",
             "warning",
             "Many runs don't come to their own end: time-outs, crashes, or the agent gave up",
@@ -238,7 +238,7 @@ def _errors_and_help(valid: Sequence[Result], n: _Numbers) -> Iterator[Finding]:
     numbers = f"errors {errors:.0%}, help {asked:.1f} a trial"
     for pattern in _TABLE:
         if pattern.holds(errors, asked):
-            yield _finding(
+            yield trial_finding(
                 pattern.id,
                 "good" if pattern.good else "warning",
                 pattern.message,
@@ -285,7 +285,7 @@ def _subcommands(valid: Sequence[Result]) -> Iterator[Finding]:
         if name == OTHERS or stats.retries_after_failure < RETRY_LEAST or share <= RETRY_HIGH:
             continue
         numbers = f"{stats.retries_after_failure} of {stats.total} follow a failure of the same command"
-        yield _finding(
+        yield trial_finding(
             "retried_subcommand",
             "warning",
             f"`{name}` is retried again and again: its error messages don't help",
@@ -319,7 +319,7 @@ def _evaluators(valid: Sequence[Result]) -> Iterator[Finding]:
     broken = [r for r in valid if any(e.error for e in details_of(r).evaluators)]
     if broken:
         first = next(e for e in details_of(broken[0]).evaluators if e.error)
-        yield _finding(
+        yield trial_finding(
             "evaluator_errors",
             "warning",
             f"Evaluators gave errors in {_counted(len(broken), 'trial')}",
@@ -329,29 +329,6 @@ def _evaluators(valid: Sequence[Result]) -> Iterator[Finding]:
 
 
 # ------------------------------------------------------------------------------------------- words
-
-
-def _finding(
-    name: str,
-    level: str,
-    message: str,
-    *,
-    evidence: str,
-    of: Iterable[Result],
-    threshold: str = "",
-    advice: str = "",
-) -> Finding:
-    return Finding.model_validate(
-        {
-            "id": name,
-            "level": level,
-            "message": message,
-            "evidence": evidence,
-            "threshold": threshold,
-            "advice": advice,
-            "cases": list(dict.fromkeys(result.id for result in of))[:SHOWN_CASES],
-        }
-    )
 
 
 def _counted(count: int, word: str) -> str:

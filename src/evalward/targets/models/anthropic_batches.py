@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncGenerator, Sequence
+from typing import TYPE_CHECKING
 
-from evalward.targets.base import Reply, Request
 from evalward.targets.models.batching import (
     BatchedMessages,
     BatchLine,
     BatchOutcome,
     BatchState,
+    SdkBatches,
     checked_id,
     json_lines,
 )
@@ -23,23 +23,16 @@ if TYPE_CHECKING:
 _STREAMED = {"X-Stainless-Raw-Response": "stream"}  # the SDK's own word for an answer that it doesn't read
 
 
-class AnthropicBatches:
+class AnthropicBatches(SdkBatches):
     """Batches over the official SDK.
 
     No cache is asked for: when which request of a batch is answered is not known, and a mark that nothing reads costs.
     """
 
     def __init__(self, client: AsyncAnthropic, messages: BatchedMessages) -> None:
-        self._client, self._messages = client, messages
+        super().__init__(client, messages)
+        self._client = client
         self._batches = self._client.messages.batches
-
-    def body_of(self, request: Request) -> Mapping[str, Any]:
-        """The request's body."""
-        return self._messages.request_of(request)
-
-    def reply_of(self, answer: Json, turn: int) -> Reply:
-        """The answer as a reply."""
-        return self._messages.reply_of(answer, turn)
 
     async def send(self, lines: Sequence[BatchLine]) -> BatchState:
         """Make a batch."""
@@ -71,10 +64,6 @@ class AnthropicBatches:
                     yield outcome
         finally:
             await answer.aclose()
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._client.close()
 
 
 def _state(batch: Json) -> BatchState:

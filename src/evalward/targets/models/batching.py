@@ -53,6 +53,14 @@ class BatchedMessages:
     reply_of: Callable[[Json, int], Reply]
 
 
+class Closing(Protocol):
+    """A client that is closed at the end."""
+
+    async def close(self) -> None:
+        """Close its connections."""
+        ...
+
+
 class BatchApi(Protocol):
     """One provider's batches over one SDK client. Methods raise what the SDK raises, and `MalformedError`."""
 
@@ -83,6 +91,25 @@ class BatchApi(Protocol):
     async def close(self) -> None:
         """Close the client's connections."""
         ...
+
+
+class SdkBatches:
+    """What batches over an SDK's client have in common: how single requests are written and read, and its end."""
+
+    def __init__(self, client: Closing, messages: BatchedMessages) -> None:
+        self._sdk, self._messages = client, messages
+
+    def body_of(self, request: Request) -> Mapping[str, Any]:
+        """The request's body."""
+        return self._messages.request_of(request)
+
+    def reply_of(self, answer: Json, turn: int) -> Reply:
+        """The answer as a reply."""
+        return self._messages.reply_of(answer, turn)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._sdk.close()
 
 
 class MakeBatchApi(Protocol):

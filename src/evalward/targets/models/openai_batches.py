@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_json
 
-from evalward.targets.base import Reply, Request
 from evalward.targets.models.batching import (
     BatchedMessages,
     BatchLine,
     BatchOutcome,
     BatchState,
+    SdkBatches,
     checked_id,
     json_lines,
 )
@@ -27,23 +27,15 @@ NOT_DONE = {"batch_expired", "batch_cancelled"}
 """What the lines of requests say that nothing was done for."""
 
 
-class OpenAIBatches:
+class OpenAIBatches(SdkBatches):
     """Batches over the official SDK."""
 
     def __init__(
         self, client: AsyncOpenAI, headers: Mapping[str, Any] | None, endpoint: str, messages: BatchedMessages
     ) -> None:
-        self._client, self._headers = client, headers
-        self._endpoint, self._messages = endpoint, messages
+        super().__init__(client, messages)
+        self._client, self._headers, self._endpoint = client, headers, endpoint
         self._batches = self._client.batches.with_raw_response
-
-    def body_of(self, request: Request) -> Mapping[str, Any]:
-        """The request's body."""
-        return self._messages.request_of(request)
-
-    def reply_of(self, answer: Json, turn: int) -> Reply:
-        """The answer as a reply."""
-        return self._messages.reply_of(answer, turn)
 
     async def send(self, lines: Sequence[BatchLine]) -> BatchState:
         """Leave the requests in a file, and make a batch of it."""
@@ -84,10 +76,6 @@ class OpenAIBatches:
                     outcome = _outcome(line)
                     if outcome is not None:
                         yield outcome
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._client.close()
 
 
 def _state(batch: Json) -> BatchState:

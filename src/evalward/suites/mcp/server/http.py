@@ -10,13 +10,12 @@ import anyio
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCNotification, JSONRPCRequest
 
 from evalward.suites.mcp.server.failures import ServerAnswerError, ServerError
+from evalward.suites.mcp.server.hearing import Heard, handed_on, hearing
 from evalward.suites.mcp.server.traffic import ServerTraffic
 
 if TYPE_CHECKING:
-    from anyio.streams.memory import MemoryObjectSendStream
     from mcp.client._transport import ReadStream, TransportStreams
 
 _CONNECT_S = 30.0
@@ -52,27 +51,16 @@ def _spoken(url: str, client: httpx2.AsyncClient, traffic: ServerTraffic) -> Any
 async def _hear(
     reading: ReadStream[SessionMessage | Exception],
     traffic: ServerTraffic,
-    heard: MemoryObjectSendStream[SessionMessage | Exception],
+    heard: Heard,
 ) -> None:
     """Pass on what comes until nothing more does, or too much. The bytes are counted where they come."""
-    try:
+    async with hearing(traffic, heard):
         async for each in reading:
             traffic.take(0)
             if not isinstance(each, SessionMessage):
                 traffic.noise += 1
-            elif isinstance(each.message, JSONRPCNotification):
-                traffic.notified(each.message.method)
-            else:
-                if isinstance(each.message, JSONRPCRequest):
-                    traffic.asked(each.message.method)
+            elif handed_on(each.message, traffic):
                 await heard.send(each)
-    except ServerError as error:
-        traffic.broken = error
-    except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-        return  # we are about to end
-    finally:
-        traffic.ended = True
-        await heard.aclose()
 
 
 def _bounding(traffic: ServerTraffic) -> Any:

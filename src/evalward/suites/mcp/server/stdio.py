@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 import anyio
 from mcp.shared.message import SessionMessage
-from mcp_types import JSONRPCNotification, JSONRPCRequest, jsonrpc_message_adapter
+from mcp_types import jsonrpc_message_adapter
 
 from evalward.records.base import why_of
 from evalward.sandbox.process.talking import LineTooLongError, LiveProgram
-from evalward.suites.mcp.server.failures import ServerAnswerError, ServerError, shown
+from evalward.suites.mcp.server.failures import ServerAnswerError, shown
+from evalward.suites.mcp.server.hearing import Heard, handed_on, hearing
 from evalward.suites.mcp.server.traffic import ServerTraffic
 
 if TYPE_CHECKING:
-    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+    from anyio.streams.memory import MemoryObjectReceiveStream
     from mcp.client._transport import TransportStreams
 
 _MEANT = re.compile(rb'\s*\{\s*"(jsonrpc|id|result|error)"\s*:')
@@ -38,24 +39,16 @@ async def over_stdio(program: LiveProgram, traffic: ServerTraffic) -> AsyncItera
             tasks.cancel_scope.cancel()
 
 
-async def _hear(
-    program: LiveProgram, traffic: ServerTraffic, heard: MemoryObjectSendStream[SessionMessage | Exception]
-) -> None:
+async def _hear(program: LiveProgram, traffic: ServerTraffic, heard: Heard) -> None:
     """Pass on what comes until nothing more does, or too much."""
-    try:
-        while (line := await program.line()) is not None:
-            message = read_message(line, traffic)
-            if message is not None:
-                await heard.send(message)
-    except LineTooLongError:
-        traffic.broken = traffic.too_long()
-    except ServerError as error:
-        traffic.broken = error
-    except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-        return  # we are about to end
-    finally:
-        traffic.ended = True
-        await heard.aclose()
+    async with hearing(traffic, heard):
+        try:
+            while (line := await program.line()) is not None:
+                message = read_message(line, traffic)
+                if message is not None:
+                    await heard.send(message)
+        except LineTooLongError:
+            raise traffic.too_long() from None
 
 
 def read_message(line: bytes, traffic: ServerTraffic) -> SessionMessage | None:
@@ -71,18 +64,13 @@ def read_message(line: bytes, traffic: ServerTraffic) -> SessionMessage | None:
             raise ServerAnswerError(f"it sent a message that can't be read: {shown(why_of(error))}") from None
         traffic.noise += bool(line.strip())
         return None
-    if isinstance(message, JSONRPCNotification):
-        traffic.notified(message.method)
-        return None
-    if isinstance(message, JSONRPCRequest):
-        traffic.asked(message.method)
-    return SessionMessage(message)
+    return SessionMessage(message) if handed_on(message, traffic) else None
 
 
 async def _say(
     program: LiveProgram,
     said: MemoryObjectReceiveStream[SessionMessage],
-    heard: MemoryObjectSendStream[SessionMessage | Exception],
+    heard: Heard,
 ) -> None:
     try:
         async for each in said:

@@ -1,0 +1,41 @@
+"""What both transports do with what a server says: hand it on, count it, and end well."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+from anyio.streams.memory import MemoryObjectSendStream
+from mcp.shared.message import SessionMessage
+from mcp_types import JSONRPCNotification, JSONRPCRequest
+
+from evalward.suites.mcp.server.failures import ServerError
+from evalward.suites.mcp.server.traffic import ServerTraffic
+
+Heard = MemoryObjectSendStream[SessionMessage | Exception]
+"""Where the SDK's client reads what a server said."""
+
+
+@asynccontextmanager
+async def hearing(traffic: ServerTraffic, heard: Heard) -> AsyncIterator[None]:
+    """Around handing on what a server says: what ends it is kept, and that it has ended is heard."""
+    try:
+        yield
+    except ServerError as error:
+        traffic.broken = error
+    except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+        return  # we are about to end
+    finally:
+        traffic.ended = True
+        await heard.aclose()
+
+
+def handed_on(message: object, traffic: ServerTraffic) -> bool:
+    """Whether the client has to hear a message; notifications are only counted, and so are requests."""
+    if isinstance(message, JSONRPCNotification):
+        traffic.notified(message.method)
+        return False
+    if isinstance(message, JSONRPCRequest):
+        traffic.asked(message.method)
+    return True
