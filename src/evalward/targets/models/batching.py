@@ -53,7 +53,7 @@ class BatchedMessages:
     reply_of: Callable[[Json, int], Reply]
 
 
-class Closing(Protocol):
+class ClosingClient(Protocol):
     """A client that is closed at the end."""
 
     async def close(self) -> None:
@@ -96,7 +96,7 @@ class BatchApi(Protocol):
 class SdkBatches:
     """What batches over an SDK's client have in common: how single requests are written and read, and its end."""
 
-    def __init__(self, client: Closing, messages: BatchedMessages) -> None:
+    def __init__(self, client: ClosingClient, messages: BatchedMessages) -> None:
         self._sdk, self._messages = client, messages
 
     def body_of(self, request: Request) -> Mapping[str, Any]:
