@@ -195,7 +195,7 @@ def _with_our_paths(run: Run, result: Result, shelf: str = "") -> Result:
 
 
 def _measured(run: Run, mismatches: list[str], shelf: str = "") -> Run:
-    run = _with_paths(run, shelf).model_copy(update={"unchanged": None})  # only who judges says that
+    run = _with_paths(run, shelf).model_copy(update={"unchanged": None, "standing": None})  # only who judges says it
     if run.not_measured is not None or run.kind not in kinds():
         if run.not_measured is None:
             mismatches.append(f"{run.name}: its metrics are left out, because its kind {run.kind!r} is not known here")

@@ -5,7 +5,7 @@ The rest stands in the kind's own record, a subclass of `Suite` in the kind's fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, GetJsonSchemaHandler
@@ -31,11 +31,13 @@ class Suite(StrictRecord):
     """One suite, as far as all kinds have it in common.
 
     `takes` says which targets its kind takes, and `file_keys` which keys name files of the repository; `a.b` is the
-    key `b` of the key `a`, `a.*` every key of `a`.
+    key `b` of the key `a`, `a.*` every key of `a`. `separate_keys` name files of which a change touches only some of
+    the cases: see `parts_touched`.
     """
 
     takes: ClassVar[TargetForms] = TargetForms()
     file_keys: ClassVar[Sequence[str]] = ("cases", "system")
+    separate_keys: ClassVar[Sequence[str]] = ()
 
     name: Name = Field(description="Name of the suite, unique in the file")
     kind: str = Field(description="The family of evaluation")
@@ -67,6 +69,14 @@ class Suite(StrictRecord):
             value = getattr(value, part, None)
         inner = [*value.values()] if key.endswith(".*") and isinstance(value, dict) else value
         return [name for _, name in texts(inner)]
+
+    def parts_touched(self, path: str) -> Collection[str] | None:  # noqa: ARG002 - most suites are one piece
+        """The parts that a change of this file touches, of what `separate_keys` name; `None`: all of the suite.
+
+        The path counts from the configuration's folder. The names are those of `Case.file_parts`. What a case is said
+        not to depend on may have no way into its trials.
+        """
+        return None
 
     @classmethod
     def mistakes(cls, suite: Value, path: KeyPath) -> Iterator[Mistake]:  # noqa: ARG003 - nothing holds for all

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Protocol, cast
 
 from evalward.config import LoadedConfig, Suite
@@ -221,12 +222,22 @@ def _how_to_price(target: str) -> str:
     return f"Have the plugin of {asked.head} say what its answers cost"
 
 
-def without_unchanged(plan: Plan, unchanged: Collection[tuple[str, str]]) -> Plan:
-    """The plan with these runs, by suite and target, marked as not measured: the baseline's trials stand."""
-    runs = [
-        replace(run, not_measured=UNCHANGED) if (run.suite.spec.name, run.target.id) in unchanged else run
-        for run in plan.runs
-    ]
+def without_unchanged(
+    plan: Plan,
+    unchanged: Collection[tuple[str, str]],
+    standing: Mapping[tuple[str, str], Collection[str]] = MappingProxyType({}),
+) -> Plan:
+    """The plan with these runs, by suite and target, marked as not measured, and without the `standing` cases of
+    others, by their ids: the baseline's trials stand.
+    """
+    runs = []
+    for run in plan.runs:
+        key = (run.suite.spec.name, run.target.id)
+        left = [case for case in run.cases if case.id not in standing.get(key, ())]
+        if key in unchanged or (run.cases and not left):
+            runs.append(replace(run, not_measured=UNCHANGED))
+        else:
+            runs.append(replace(run, cases=left, whole=run.whole - (len(run.cases) - len(left))))
     return replace(plan, runs=runs)
 
 

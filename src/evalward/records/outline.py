@@ -6,15 +6,20 @@ from pydantic import Field
 
 from evalward.records.base import Count, Record
 from evalward.records.report import Partial
+from evalward.records.unchanged import Dependence
 
 
 class OutlinedCase(Record):
-    """A case and how many trials of it are planned; `kept` of them are finished and will be resumed."""
+    """A case and how many trials of it are planned; `kept` of them are finished and will be resumed.
+
+    `depends` says on what it depends, where that isn't all of the suite.
+    """
 
     id: str
     trials: Count
     kept: Count = 0
     definition: str = ""
+    depends: Dependence | None = None
 
     @property
     def due(self) -> int:
