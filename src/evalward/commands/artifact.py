@@ -168,6 +168,7 @@ def _bounded_run(run: Run) -> None:
         raise _refused("a run's name is too long")
     if not 0 <= run.planned <= MAX_RESULTS or not 1 <= run.trials <= MAX_RESULTS:
         raise _refused(f"{run.name[:MAX_NAME]}: can't have this many trials")
+    _bounded_standing(run)
     both_sides = run.beside or Beside()
     for results in ([*run.cases, *run.confirmation, *both_sides.head], both_sides.base):
         if len({(result.id, result.trial) for result in results}) < len(results):
@@ -181,6 +182,15 @@ def _bounded_run(run: Run) -> None:
             raise _refused(f"{run.name[:MAX_NAME]}: a result is too large")
         if not 0 <= result.score <= result.max_score + EPSILON:
             raise _refused(f"{run.name[:MAX_NAME]}: a score is not between 0 and its maximum")
+
+
+def _bounded_standing(run: Run) -> None:
+    for stands in (each for each in (run.unchanged, run.standing) if each is not None):
+        longest = max((max(len(each.id), len(each.depends.parts)) for each in stands.of), default=0)
+        if len(stands.of) > MAX_RESULTS or longest > MAX_NAME:
+            raise _refused(f"{run.name[:MAX_NAME]}: can't have left out so much")
+        if len(stands.ids) < len(stands.of):
+            raise _refused(f"{run.name[:MAX_NAME]}: leaves out a case twice")
 
 
 def _with_our_paths(run: Run, result: Result, shelf: str = "") -> Result:

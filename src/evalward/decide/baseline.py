@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -242,28 +242,27 @@ def _obstacles(report: Report, file: str, kinds: Collection[str], *, errors: boo
     if report.interrupted:
         found.append((f"the run was interrupted: {report.interrupted}", "Run it to its end."))
     for run in report.runs:
-        bad = [
-            r for r in run.cases if not r.valid and not (errors and r.status is Status.ERROR and r.reason != NOT_RUN)
-        ]
-        if run.not_measured:
-            found.append((f"{run.name} was not measured: {run.not_measured}", "Run it where it can be measured."))
-        if bad:
-            broken = sum(result.status is Status.ERROR for result in bad)
-            counts = f"{broken} errors, {len(bad) - broken} skipped"
-            why = bad[0].message or bad[0].reason or "no reason given"
-            found.append(
-                (f"{run.name} is incomplete: {counts} (first: {bad[0].id}: {why})", "Fix that, then run again.")
-            )
-        if run.standing is not None:
-            some = f"{run.name}: cases were not measured ({run.standing.cases:,}): {UNCHANGED}"
-            found.append((some, "Measure all of them."))
-        if run.planned > len(run.cases):
-            found.append((f"{run.name} has {len(run.cases)} of {run.planned} trials", "Run it to its end."))
+        found += _obstacles_of_run(run, errors=errors)
         if run.kind not in kinds:
             found.append((f"{run.name} is of the kind {run.kind!r}, which isn't installed", "Install it."))
     if not any(run.cases for run in report.runs):
         found.append(("the report has no case", "Run some suites first."))
     return [Problem(place=Place(file=file), message=message, remedy=remedy) for message, remedy in found]
+
+
+def _obstacles_of_run(run: Run, *, errors: bool) -> Iterator[tuple[str, str]]:
+    bad = [r for r in run.cases if not r.valid and not (errors and r.status is Status.ERROR and r.reason != NOT_RUN)]
+    if run.not_measured:
+        yield f"{run.name} was not measured: {run.not_measured}", "Run it where it can be measured."
+    if bad:
+        broken = sum(result.status is Status.ERROR for result in bad)
+        counts = f"{broken} errors, {len(bad) - broken} skipped"
+        why = bad[0].message or bad[0].reason or "no reason given"
+        yield f"{run.name} is incomplete: {counts} (first: {bad[0].id}: {why})", "Fix that, then run again."
+    if run.standing is not None:
+        yield f"{run.name}: cases were not measured ({run.standing.cases:,}): {UNCHANGED}", "Measure all of them."
+    if run.planned > len(run.cases):
+        yield f"{run.name} has {len(run.cases)} of {run.planned} trials", "Run it to its end."
 
 
 def _make_run(run: Run, old: BaselineRun | None, pooled: list[BaselineCase] | None, kinds: Kinds) -> BaselineRun:

@@ -1,4 +1,4 @@
-"""The baseline's trials in the place of those that weren't made, for judging and nothing else: see `decide.unchanged`."""
+"""The baseline's trials in the place of those that weren't made, for judging alone: see `decide.unchanged`."""
 
 from __future__ import annotations
 

@@ -63,6 +63,7 @@ def _run(run: PlannedRun, both_sides: Collection[str], store: OutputStore | None
             for case in run.cases
         ],
         whole=run.whole,
+        standing=run.standing,
         random=target.random,
         free=_free(target),
         queue=target.id if target.at_once else "",

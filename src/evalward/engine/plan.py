@@ -31,7 +31,8 @@ class PlannedRun:
 
     `numbers` gives the numbers of a case's trials where they aren't 1 to `trials`: in a confirm stage. `whole` is the
     number of cases that there are for the target, chosen or not. `of_base`: it is the base's; its trials are kept in a
-    folder of their own, and take turns with those of the run before it.
+    folder of their own, and take turns with those of the run before it. `standing`: so many more cases aren't measured,
+    as the baseline's trials stand.
     """
 
     kind: Kind
@@ -43,6 +44,7 @@ class PlannedRun:
     numbers: Mapping[str, Sequence[int]] | None = None
     whole: int = 0
     of_base: bool = False
+    standing: int = 0
 
     @property
     def subject(self) -> Subject:
@@ -237,7 +239,8 @@ def without_unchanged(
         if key in unchanged or (run.cases and not left):
             runs.append(replace(run, not_measured=UNCHANGED))
         else:
-            runs.append(replace(run, cases=left, whole=run.whole - (len(run.cases) - len(left))))
+            count = len(run.cases) - len(left)
+            runs.append(replace(run, cases=left, whole=run.whole - count, standing=count) if count else run)
     return replace(plan, runs=runs)
 
 

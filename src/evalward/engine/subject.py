@@ -28,7 +28,7 @@ def dependence_of(case: Case, subject: Subject) -> Dependence | None:
     if case.file_parts is None:
         return None
     seen = {name: value for name, value in subject.parts.items() if case.sees(name)}
-    return Dependence(parts=sorted(set(case.file_parts)), subject=digest(seen))
+    return Dependence(parts=sorted(set(case.file_parts)), subject=digest([seen, case.sees_besides]))
 
 
 def _solutions(target: Evaluated, cases: Sequence[Case]) -> dict[str, str]:

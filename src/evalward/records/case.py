@@ -50,6 +50,11 @@ class Case(StrictRecord):
         """The parts of its suite's files on which it depends, by the names of `Suite.parts_touched`; `None`: on all."""
         return None
 
+    @property
+    def sees_besides(self) -> str:
+        """The hash of what it sees of what is evaluated and no part of the subject is; empty where that is nothing."""
+        return ""
+
     def sees(self, part: str) -> bool:  # noqa: ARG002 - a kind may know better
         """Whether it depends on this part of the subject. Asked only of cases that depend on some of the files."""
         return True

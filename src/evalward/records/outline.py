@@ -34,7 +34,7 @@ class OutlinedRun(Record):
     time. `both_sides`: the base commit is measured as well, case by case. `judges` are the models that judge and cost
     something. `missing_key` is a variable that the run needs and that isn't set; `not_measured` says why nothing is
     run. `was` names the suite that it takes the place of. `subject` is the hash of what is evaluated. `batched`: the
-    target's requests go in batches.
+    target's requests go in batches. `standing`: so many more cases are not measured, as the baseline's trials stand.
     """
 
     suite: str
@@ -43,6 +43,7 @@ class OutlinedRun(Record):
     trials: Count
     cases: list[OutlinedCase] = []
     whole: Count = 0
+    standing: Count = 0
     random: bool = False
     free: bool = False
     queue: str = ""

@@ -37,6 +37,7 @@ def run_notes(run: RunComparison, comparison: Comparison, *, prompt_said: bool =
             if run.comparable
             else f"None of the {plural(run.total, 'case')} can be compared with the baseline."
         )
+    notes += _standing_cases(run)
     renamed = [case for case in run.cases if case.was is not None]
     if renamed:
         some = ", ".join(_renamed(case) for case in renamed[:RENAMED])
@@ -64,7 +65,7 @@ def _trials_per_case(run: RunComparison) -> list[str]:
     compared = [
         (case.before.trials, case.now.trials)
         for case in run.cases
-        if case.change in _COMPARED and case.before and case.now
+        if case.change in _COMPARED and case.before and case.now and not case.stands
     ]
     before, now = ({counts[side] for counts in compared} for side in (0, 1))
     if len(before) > 1 or len(now) > 1:
@@ -98,6 +99,18 @@ def _unchanged(found: Unchanged) -> str:
         f"Unchanged since the baseline of {found.day}{commit}: not measured, $0. Its trials of {cases} still count; "
         "floors and ceilings are checked on them."
     )
+
+
+def _standing_cases(run: RunComparison) -> list[str]:
+    """What is said where the baseline's trials stand for some of the cases."""
+    if run.standing is None:
+        return []
+    commit = f" ({quoted(short_hash(run.standing.commit))})" if run.standing.commit else ""
+    measured = run.total - run.standing.cases
+    return [
+        f"Measured {measured:,} of {plural(run.total, 'case')}, $0 for the others: {run.standing.cases:,} stand as in "
+        f"the baseline of {run.standing.day}{commit}. Floors and ceilings are checked on all."
+    ]
 
 
 def _renamed(case: CaseChange) -> str:

@@ -34,13 +34,15 @@ _FENCE = re.compile(r"\A---[ \t]*\n(.*?)^---[ \t]*$\n?", re.DOTALL | re.MULTILIN
 class FrontMatter:
     """What stands between the lines `---`: values by key, and the line of each in the file. `there`: there is one.
 
-    `broken` says what is wrong with it as YAML; then the values are read line by line, as some agents do.
+    `broken` says what is wrong with it as YAML; then the values are read line by line, as some agents do. `source` is
+    its text.
     """
 
     values: Mapping[str, object] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict)
     there: bool = False
     broken: str = ""
+    source: str = ""
 
     def text(self, key: str) -> str:
         """The text of a key; empty where there is none."""
@@ -102,9 +104,10 @@ def split_front_matter(text: str) -> tuple[FrontMatter, str]:
         broken = error.mistake.message
     body = text[found.end() :]
     if broken or not isinstance(tree.value, dict):
-        return FrontMatter(_by_line(found[1]), {}, True, broken or "it is not a mapping of keys to values"), body
+        broken = broken or "it is not a mapping of keys to values"
+        return FrontMatter(_by_line(found[1]), {}, True, broken, found[1]), body
     lines = {str(key): (tree.line((key,)) or 1) + 1 for key in tree.value}
-    return FrontMatter({str(key): value for key, value in tree.value.items()}, lines, True), body
+    return FrontMatter({str(key): value for key, value in tree.value.items()}, lines, True, "", found[1]), body
 
 
 def _by_line(text: str) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -13,6 +13,7 @@ from evalward.config.fields import SomeTexts, Text, TextList
 from evalward.config.suite import ComparedSuite, FilesNamed, IsolatedSuite, Network
 from evalward.config.targets import MODEL_FORMS, TargetForms
 from evalward.suites.scenario.spec import ScenarioLimits
+from evalward.suites.skill.depends import skill_folders
 from evalward.suites.target_forms import NO_FILES
 
 
@@ -31,6 +32,7 @@ class SkillSuite(IsolatedSuite, ComparedSuite):
         },
     )
     file_keys: ClassVar[Sequence[str]] = (*ComparedSuite.file_keys, "skills", "distractors")
+    separate_keys: ClassVar[Sequence[str]] = ("skills",)
 
     kind: Literal["skill"] = Field(description="The family of evaluation")
     skills: SomeTexts = Field(description="SKILL.md files of the skills; patterns such as skills/*/SKILL.md")
@@ -53,6 +55,10 @@ class SkillSuite(IsolatedSuite, ComparedSuite):
     )
     allow_unisolated: bool = Field(default=False, description="In a workflow, run agents even without full isolation")
     limits: ScenarioLimits = Field(default=ScenarioLimits(), description="What one trial may use of the machine")
+
+    def parts_touched(self, path: str) -> Collection[str] | None:
+        """The folders of skills that the file may lie in."""
+        return skill_folders(path, self.skills)
 
     @classmethod
     def files_named_in(cls, path: str, content: bytes) -> FilesNamed:  # noqa: ARG003 - its name says it
