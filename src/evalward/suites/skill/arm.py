@@ -25,10 +25,10 @@ from evalward.suites.scenario.trial import run_scenario
 from evalward.suites.skill.case import SkillCase
 from evalward.suites.skill.context import SkillContext
 from evalward.suites.skill.details import ArmName, ArmOutcome, Origin
-from evalward.suites.skill.install import PLACES, assemble, listing
+from evalward.suites.skill.install import assemble, listing
 from evalward.suites.skill.judged import JudgedExpectations, WorkDone, judge_expectations
 from evalward.suites.skill.loads import SkillTexts, loaded_skills
-from evalward.suites.skill.skill_file import Skill
+from evalward.suites.skill.skill_file import PLACES, Skill
 from evalward.suites.tool import ToolPrompting
 from evalward.targets.agents.base import Agent, AgentJob, AgentRun, Worker
 from evalward.targets.agents.driver import DrivenAgent
@@ -187,7 +187,7 @@ def stage_case(case: SkillCase, fixture: Path) -> ScenarioCase:
         tool=NO_TOOL,
         task=Task(prompt=case.prompt),
         evaluation=Evaluation(gates=case.checks),
-        solution=case.solution,
+        solution=case.reference_commands,
         visible=list(PLACES),
     )
     return ScenarioCase(
@@ -225,16 +225,15 @@ def _without_measures(artifacts: Path) -> None:
         (artifacts / name).unlink(missing_ok=True)
 
 
-def _outcome(
-    name: ArmName, result: Result, judged: JudgedExpectations, checks: Sequence[CheckResult]
-) -> ArmOutcome:
+def _outcome(name: ArmName, result: Result, judged: JudgedExpectations, checks: Sequence[CheckResult]) -> ArmOutcome:
     status, reason, message = result.status, result.reason, result.message
     failed = [check for check in judged.checks if not check.passed]
     if judged.error is not None:
         status, reason, message = Status.ERROR, JUDGE_ERROR, judged.error
     elif failed and status is Status.PASSED:
         status, reason = Status.FAILED, EXPECTATIONS_FAILED
-        message = f"{len(judged.checks) - len(failed)} of {len(judged.checks)} expectations hold; not: {failed[0].check}"
+        held = len(judged.checks) - len(failed)
+        message = f"{held} of {len(judged.checks)} expectations hold; not: {failed[0].check}"
     return ArmOutcome(
         arm=name,
         status=status,
@@ -260,4 +259,3 @@ def ended_badly(run: AgentRun | None, target: Target | Agent) -> str | None:
     if isinstance(target, DrivenAgent) and not run.completed:
         return f"the agent ended with exit code {run.exit_code} before it had loaded a skill"
     return None
-

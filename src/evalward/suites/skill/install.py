@@ -14,13 +14,9 @@ from pathlib import Path
 from evalward.opening import read_inside
 from evalward.records.problem import wrong
 from evalward.suites.skill.case import SkillCase
-from evalward.suites.skill.skill_file import SKILL_FILE, Skill
+from evalward.suites.skill.skill_file import FOR_MODELS, PLACES, SKILL_FILE, Skill
 from evalward.writing import Folder
 
-PLACES = (".claude/skills", ".agents/skills")
-"""Where claude-code looks for skills, and where codex and the built-in agent do; opencode looks in both."""
-FOR_MODELS = ".agents/skills"
-"""The place that the built-in agent is told of."""
 MOST_BYTES = 64 << 20
 """Of one file."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
@@ -94,8 +90,8 @@ def listing(skills: Sequence[Skill]) -> str:
 
 LISTED = """\
 Skills are installed: folders with instructions for certain tasks. If one of those below fits what you are asked for, \
-read the file at its location with the shell before you do anything else, and do as it says. Paths in it count from its \
-own folder."""
+read the file at its location with the shell before you do anything else, and do as it says. Paths in it count from \
+its own folder."""
 
 
 def _entry(skill: Skill) -> str:

@@ -18,7 +18,7 @@ from evalward.suites.judge.transcript import shortened
 from evalward.suites.judge.who import Judges
 from evalward.suites.scenario.judged import NO_JUDGE
 from evalward.suites.skill.case import SkillCase
-from evalward.suites.skill.install import PLACES
+from evalward.suites.skill.skill_file import PLACES
 
 EXPECTED_HEAD, EXPECTED_TAIL = 4_000, 1_000
 FILE_HEAD, FILE_TAIL = 1_500, 500
@@ -129,5 +129,6 @@ def _as_given(given: Path, left: Path, entry: FolderEntry) -> bool:
 def _told(left: Path, entry: FolderEntry) -> str:
     content = beginning_inside(left, entry.path, LARGEST)
     if b"\0" in content:
-        return f"{entry.path}: {entry.size:,} bytes that are no text"
-    return f"{entry.path} ({entry.size:,} bytes):\n{shortened(content.decode('utf-8', 'replace'), FILE_HEAD, FILE_TAIL)}"
+        return f"{entry.path}: {entry.size:,} bytes, not text"
+    text = shortened(content.decode("utf-8", "replace"), FILE_HEAD, FILE_TAIL)
+    return f"{entry.path} ({entry.size:,} bytes):\n{text}"
