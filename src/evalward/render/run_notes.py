@@ -31,7 +31,7 @@ def run_notes(run: RunComparison, comparison: Comparison, *, prompt_said: bool =
     notes: list[str] = [_base_now(run.base_now)] if run.base_now is not None and run.base_now.trials else []
     if comparison.baseline is not None and run.added:
         notes.append("New: the baseline does not have this run, so there is nothing to compare it with.")
-    elif comparison.baseline is not None and run.comparable != run.total:
+    elif comparison.baseline is not None and run.comparable != run.total - _standing(run):
         notes.append(
             f"Baseline, now and Δ are over the {run.comparable:,} comparable of {plural(run.total, 'case')}."
             if run.comparable
@@ -101,15 +101,19 @@ def _unchanged(found: Unchanged) -> str:
     )
 
 
+def _standing(run: RunComparison) -> int:
+    return run.standing.cases if run.standing is not None else 0
+
+
 def _standing_cases(run: RunComparison) -> list[str]:
     """What is said where the baseline's trials stand for some of the cases."""
     if run.standing is None:
         return []
     commit = f" ({quoted(short_hash(run.standing.commit))})" if run.standing.commit else ""
-    measured = run.total - run.standing.cases
     return [
-        f"Measured {measured:,} of {plural(run.total, 'case')}, $0 for the others: {run.standing.cases:,} stand as in "
-        f"the baseline of {run.standing.day}{commit}. Floors and ceilings are checked on all."
+        f"Measured {run.total - run.standing.cases:,} of {plural(run.total, 'case')}, and only these are compared. "
+        f"{run.standing.cases:,} stand as in the baseline of {run.standing.day}{commit}, $0; floors and ceilings are "
+        "checked on all."
     ]
 
 
