@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from io import StringIO
 from pathlib import Path
@@ -18,6 +18,7 @@ from support.git_repo import commit, git, init
 from support.showing import world_of
 
 CANARY = "canary-of-a-value-0123456789"
+PLAIN = {"PATH": "/usr/bin:/bin"}
 CONFIG = {
     "version": 1,
     "suites": [
@@ -63,7 +64,7 @@ def write_program(file: Path, script: str) -> None:
     file.chmod(0o755)
 
 
-def asked(folder: Path, code: int, *, network: bool = False, as_json: bool = True, **env: str) -> str:
+def asked(folder: Path, code: int, env: Mapping[str, str], *, network: bool = False, as_json: bool = True) -> str:
     world = world_of(folder, None, **env)
     assert doctor(world, DoctorOptions(network=network, json=as_json)) == code
     assert isinstance(world.out, StringIO)
@@ -83,7 +84,7 @@ def test_doctor__names_what_the_configuration_needs_and_shows_no_value(
 ) -> None:
     monkeypatch.chdir(repo)
     env = {"HOME": str(repo.parent), "PATH": search_path(repo), "ANTHROPIC_API_KEY": CANARY, "MY_DATABASE": CANARY}
-    text = asked(repo, 1, **env)
+    text = asked(repo, 1, env)
     items = found(text)
     status = {name: item.status for name, item in items.items()}
     assert (status["oracle"], status["anthropic/claude-haiku-4-5"], status["program:mine"]) == ("ok", "ok", "ok")
@@ -105,7 +106,7 @@ def test_doctor__names_what_the_configuration_needs_and_shows_no_value(
     assert CANARY not in text
     assert str(tmp_path) not in text
     assert not (tmp_path / "mark").exists()
-    assert asked(repo, 1, **env) == text
+    assert asked(repo, 1, env) == text
 
 
 def test_doctor__a_mistake_in_a_file_is_code_2_and_the_rest_is_there(
@@ -113,7 +114,7 @@ def test_doctor__a_mistake_in_a_file_is_code_2_and_the_rest_is_there(
 ) -> None:
     monkeypatch.chdir(repo)
     (repo / "evalward.yml").write_text("version: 1\nsuites: 5\n\u202e: x\n", "utf-8")
-    shown = asked(repo, 2, as_json=False, PATH="/usr/bin:/bin")
+    shown = asked(repo, 2, PLAIN, as_json=False)
     assert "✗ configuration  evalward.yml:2: suites:" in shown
     assert "\u202e" not in shown
     assert "ANTHROPIC_API_KEY  not set" in shown
@@ -121,12 +122,12 @@ def test_doctor__a_mistake_in_a_file_is_code_2_and_the_rest_is_there(
     write_suite(repo, [task()])
     (repo / ".evalward").mkdir()
     (repo / ".evalward" / "baseline.json").write_text("{}", "utf-8")
-    assert found(asked(repo, 2, PATH="/usr/bin:/bin"))["baseline"].status == "wrong"
+    assert found(asked(repo, 2, PLAIN))["baseline"].status == "wrong"
 
 
 def test_doctor__without_a_configuration_and_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    shown = asked(tmp_path, 0, as_json=False, PATH="/nowhere", LC_ALL="C", COLUMNS="60")
+    shown = asked(tmp_path, 0, {"PATH": "/nowhere", "LC_ALL": "C", "COLUMNS": "60"}, as_json=False)
     lines = [line for line in shown.splitlines() if "/" not in line]
     assert "".join(lines).isascii()
     assert "- configuration  none, here or in a folder above" in shown
@@ -138,7 +139,7 @@ def test_doctor__says_that_a_clone_is_shallow(repo: Path, tmp_path: Path, monkey
     commit(repo, {"README.md": "hello again\n"})
     git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{repo}", "clone")
     monkeypatch.chdir(tmp_path / "clone")
-    item = found(asked(tmp_path / "clone", 1, PATH="/usr/bin:/bin"))["repository"]
+    item = found(asked(tmp_path / "clone", 1, PLAIN))["repository"]
     assert item.status == "warning"
     assert "shallow" in item.text
 
@@ -183,7 +184,7 @@ def test_doctor__reaches_hosts_without_a_key(repo: Path, provider: str, monkeypa
         },
     }
     (repo / "evalward.yml").write_text(json.dumps(config), "utf-8")
-    text = asked(repo, 1, network=True, PATH="/usr/bin:/bin", MY_OWN=CANARY)
+    text = asked(repo, 1, {**PLAIN, "MY_OWN": CANARY}, network=True)
     items = found(text)
     assert items[f"http://{provider}"].text == "anthropic: reached (HTTP 302, no key sent)"
     assert items["http://127.0.0.1:1"].text == "openai: no connection"

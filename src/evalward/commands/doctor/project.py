@@ -13,6 +13,7 @@ from evalward.commands.doctor.walls import FoundWalls
 from evalward.commands.files import read_baseline_if_any
 from evalward.commands.world import World
 from evalward.config import IsolatedSuite, LoadedConfig, SandboxedSuite, Suite
+from evalward.config.deprecated import deprecated_keys
 from evalward.config.harness import HarnessSuite, needed_keys
 from evalward.config.harness_words import split_words
 from evalward.config.load import load_config
@@ -113,6 +114,7 @@ class _Examined:
         suites = self._loaded.config.suites
         names = ", ".join(f"{suite.name} ({suite.kind})" for suite in suites)
         yield _item("configuration", "ok", f"{self._loaded.file}, {plural(len(suites), 'suite')}: {names}")
+        yield from (_item("configuration", "warning", note) for note in deprecated_keys(self._loaded))
 
     def _baseline(self) -> CheckupItem:
         path = self._loaded.config.baseline
