@@ -98,7 +98,7 @@ def _groups(found: Sequence[Section]) -> Iterator[str]:
 
 def _links(text: str, found: Sequence[Section]) -> Iterator[str]:
     """Each heading's: what changed since the release before, and for the first all that led to it."""
-    links = dict(match.groups() for line in text.splitlines() if (match := _LINK.fullmatch(line)))
+    links = {match[1]: match[2] for line in text.splitlines() if (match := _LINK.fullmatch(line))}
     names = [each.title.partition("]")[0].removeprefix("[") for each in found]
     for name, before in zip(names, [*names[1:], None], strict=True):
         tag = "main" if name == "Unreleased" else f"v{name}"
