@@ -178,7 +178,7 @@ def make_skill_case(
 ) -> SkillCase:
     """The case. Its definition is what it asks and how that is judged; skills are the subject."""
     judged = ask.model_dump(mode="json", exclude={"id", "files", "solution", "tags", "forced"})
-    asked = {**judged, "files": dict(fingerprints), "timeout_s": timeout_s, "max_turns": max_turns}
+    asked = {**judged, "files": dict(fingerprints), "timeout_s": float(timeout_s), "max_turns": max_turns}
     if graders:
         asked["graders"] = {name: grader.fingerprint for name, grader in graders.items()}
     own: dict[str, Any] = {name: getattr(ask, name) for name in SkillAsk.model_fields}

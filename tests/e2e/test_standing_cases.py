@@ -1,0 +1,208 @@
+"""A change of one skill has its evals run; the cases of the others stand as in the baseline."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import warm
+from support.git_repo import commit, git, init, write_files
+from support.live_runs import OUTPUT, Done, ended
+
+RUN = "skills × oracle"
+
+
+def query(skill: str, prompt: str, should: bool = True) -> dict[str, Any]:
+    return {"skill": skill, "prompt": prompt, "should_trigger": should}
+
+
+def written(skill: str, command: str) -> dict[str, Any]:
+    checks = [{"type": "file_contains", "path": "out.txt", "substring": "done"}]
+    return {"skill": skill, "prompt": "Do it.", "checks": checks, "solution": [f"{command} > out.txt"]}
+
+
+ASKED = {
+    "csv-query": query("csv", "How many columns has table.csv?"),
+    "csv-near": query("csv", "What is a comma?", should=False),
+    "csv-task": written("csv", "sh .agents/skills/csv/scripts/columns.sh"),
+    "notes-query": query("notes", "Sum up my notes."),
+    "notes-task": written("notes", "echo done"),
+}
+CASES = json.dumps([{"id": name, **case} for name, case in ASKED.items()])
+CONFIG = """\
+version: 1
+policy: [{metric: pass_rate, floor: 0.75, max_drop: 0.25}]
+suites:
+  - name: skills
+    kind: skill
+    skills: skills/*/SKILL.md
+    cases: evals/cases.yaml
+    targets: [oracle]
+    paths: ["skills/**"]
+"""
+CSV = "---\nname: csv\ndescription: Reads tables.\n---\nCount columns with scripts/columns.sh.\n"
+NOTES = "---\nname: notes\ndescription: Sums up notes.\n---\nRead first, then write.\n"
+FILES = {
+    "evalward.yml": CONFIG,
+    "evals/cases.yaml": CASES,
+    "skills/csv/SKILL.md": CSV,
+    "skills/csv/scripts/columns.sh": "echo done\n",
+    "skills/csv/evals/notes.md": "Not read.\n",
+    "skills/notes/SKILL.md": NOTES,
+    "README.md": "Skills.\n",
+    ".gitignore": f"{OUTPUT}\npart-*\n",
+}
+OF_CSV = ["csv-near", "csv-query", "csv-task"]
+QUERIES = ["csv-near", "csv-query", "notes-query"]
+ALL = sorted([*OF_CSV, "notes-query", "notes-task"])
+
+
+def evalward(root: Path, *words: str) -> Done:
+    env = {"PATH": os.environ["PATH"], "HOME": str(root), "COLUMNS": "200"}
+    return ended(warm.start_evalward(*words, cwd=root, env=env))
+
+
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    """A repository of two skills, with its baseline."""
+    root = tmp_path_factory.mktemp("committed")
+    write_files(root, FILES)
+    assert evalward(root, "run").code == 0
+    done = evalward(root, "baseline", "update")
+    assert done.code == 0, done.err
+    return {**FILES, ".evalward/baseline.json": (root / ".evalward/baseline.json").read_text("utf-8")}
+
+
+@pytest.fixture
+def repo(tmp_path: Path, committed: Mapping[str, str]) -> Path:
+    """A branch of it; nothing is changed."""
+    init(tmp_path)
+    commit(tmp_path, committed)
+    git(tmp_path, "checkout", "--quiet", "-b", "topic")
+    return tmp_path
+
+
+def planned(repo: Path) -> tuple[int, str]:
+    """How many trials a check would make, and all that is said of it."""
+    done = evalward(repo, "check", "--changed-since", "main", "--plan", "--format", "json")
+    assert done.code == 0, done.err
+    return json.loads(done.out)["due"], done.err + done.out
+
+
+def measured(repo: Path, folder: str = OUTPUT) -> tuple[list[str], dict[str, Any]]:
+    """The cases that were measured, and the run."""
+    (run,) = json.loads((repo / folder / "report.json").read_text("utf-8"))["runs"]
+    return sorted(case["id"] for case in run["cases"]), run
+
+
+def test_a_skills_body__has_its_own_evals_run__and_the_others_stand(repo: Path) -> None:
+    write_files(repo, {"skills/csv/SKILL.md": f"{CSV}Then write the number.\n"})
+    done = evalward(repo, "check", "--changed-since", "main")
+    assert done.code == 0, done.err + done.out
+    assert f": 2 of 5 cases of {RUN}. The baseline of" in done.err
+    cases, run = measured(repo)
+    assert (cases, run["planned"], run["metrics"]["pass_rate"]["denominator"]) == (OF_CSV, 3, 3.0)
+    assert sorted(case["id"] for case in run["standing"]["of"]) == ["notes-query", "notes-task"]
+    said = " ".join(done.out.split())
+    assert "Measured 3 of 5 cases, and only these are compared. 2 stand as in the baseline of" in said
+    for name in ("comment.md", "report.html"):
+        assert "2 stand as in the baseline of" in " ".join((repo / OUTPUT / name).read_text("utf-8").split())
+    judgement = json.loads((repo / OUTPUT / "judgement.json").read_text("utf-8"))
+    (rule,) = judgement["verdict"]["rules"]
+    assert (rule["value"]["denominator"], rule["before"]["denominator"], rule["now"]["denominator"]) == (5.0, 3.0, 3.0)
+    again = evalward(repo, "compare")
+    assert (again.code, "2 of 5 cases" in again.out) == (0, True), again.out
+    refused = evalward(repo, "baseline", "update")
+    assert refused.code == 2
+    assert f"{RUN}: cases were not measured (2): unchanged since the baseline, $0. Measure all of them." in refused.err
+
+
+def test_a_drop_in_one_skill__is_held_against_its_own_cases(repo: Path) -> None:
+    """Over all five cases the policy would allow it. The floor is judged on all five."""
+    write_files(repo, {"skills/csv/scripts/columns.sh": "echo broken\n"})
+    done = evalward(repo, "check", "--changed-since", "main")
+    assert (done.code, measured(repo)[0]) == (1, OF_CSV), done.err
+    judgement = json.loads((repo / OUTPUT / "judgement.json").read_text("utf-8"))
+    (rule,) = judgement["verdict"]["rules"]
+    assert (rule["stage"], rule["value"]["value"]) == ("drop", 0.8)
+    assert rule["delta"] == pytest.approx(-1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("files", "due"),
+    [
+        ({"skills/csv/scripts/columns.sh": "true\n"}, len(OF_CSV)),
+        ({"skills/csv/scripts/new.sh": "true\n"}, len(OF_CSV)),
+        ({"skills/csv/evals/evals.md": "An eval.\n"}, len(OF_CSV)),
+        ({"skills/notes/SKILL.md": f"{NOTES}More.\n"}, 2),
+        # what agents list: every query sees it
+        ({"skills/csv/SKILL.md": CSV.replace("Reads", "Counts in")}, len({*OF_CSV, *QUERIES})),
+        ({"skills/csv/SKILL.md": CSV.replace("tables.", "tables.\nwhen_to_use: Always.")}, len({*OF_CSV, *QUERIES})),
+        # a text that no agent lists, as long as there is a description
+        ({"skills/csv/SKILL.md": CSV.replace("description: Reads tables.\n", "")}, len({*OF_CSV, *QUERIES})),
+        # what isn't known to be of one skill
+        ({"skills/csv/SKILL.md": f"{CSV}More.\n", "skills/notes/SKILL.md": f"{NOTES}More.\n"}, len(ALL)),
+        ({"skills/csv/SKILL.md": f"{CSV}More.\n", "skills/common.sh": "true\n"}, len(ALL)),
+        ({"skills/csv/x.md": "x\n", "skills/other/x.md": "x\n"}, len(ALL)),
+        ({"skills/csv/x.md": "x\n", "evals/cases.yaml": f"{CASES}\n"}, len(ALL)),
+        ({"skills/csv/x.md": "x\n", "evalward.yml": CONFIG.replace("oracle]", "oracle]\n    trials: 2")}, 2 * len(ALL)),
+        ({"skills/csv/x.md": "x\n", "evalward.yml": CONFIG.replace("oracle]", "oracle]\n    always: true")}, len(ALL)),
+        ({"skills/csv/x.md": "x\n", ".github/workflows/a.yml": "on: push\n"}, len(ALL)),
+        ({"skills/other/SKILL.md": "---\nname: other\ndescription: Others.\n---\n"}, len(ALL)),
+    ],
+    ids=lambda value: "+".join(value) if isinstance(value, dict) else "",
+)
+def test_what_a_change_can_have_touched__is_planned(repo: Path, files: dict[str, str], due: int) -> None:
+    write_files(repo, files)
+    found, said = planned(repo)
+    assert found == due, said
+
+
+def test_what_links_lead_to__counts_for_all(repo: Path) -> None:
+    (repo / "evals/link").symlink_to("../skills/csv/scripts")
+    commit(repo, {})
+    git(repo, "branch", "--force", "main")
+    write_files(repo, {"skills/csv/scripts/columns.sh": "true\n"})
+    assert planned(repo)[0] == len(ALL)
+
+
+def test_a_skill_moved_by_letters_alone__is_measured_with_what_lies_there_by_now(repo: Path) -> None:
+    git(repo, "mv", "skills/csv/scripts/columns.sh", "skills/notes/columns.sh")
+    assert planned(repo)[0] == len(ALL)
+    git(repo, "checkout", "--quiet", "HEAD", ".")
+    git(repo, "reset", "--quiet", "--hard")
+    git(repo, "mv", "skills/csv", "skills/CSV")
+    assert planned(repo)[0] == len({*OF_CSV, *QUERIES})
+
+
+def test_shards_measure_the_others__and_who_judges_takes_what_stands(repo: Path) -> None:
+    write_files(repo, {"skills/csv/SKILL.md": f"{CSV}Then write the number.\n"})
+    shares = []
+    for number in (1, 2):
+        words = ("--shard", f"{number}/2", "--output", f"part-{number}", "--changed-since", "main")
+        done = evalward(repo, "run", *words)
+        assert done.code == 0, done.err
+        shares += measured(repo, f"part-{number}")[0]
+    assert sorted(shares) == OF_CSV
+    done = evalward(repo, "check", "--parts", "part-1", "part-2", "--changed-since", "main")
+    assert (done.code, measured(repo)[0]) == (0, OF_CSV), done.err
+    refused = evalward(repo, "check", "--parts", "part-1", "part-2")
+    assert refused.code == 2
+    assert "of the case notes-query there are 0 trials and not 1" in refused.err
+    assert evalward(repo, "merge", "part-1", "part-2", "--output", "part-3/report.json").code == 0
+    assert measured(repo, "part-3")[1]["standing"]["cases"] == 2
+
+
+def test_what_an_earlier_run_has_finished__is_resumed(repo: Path) -> None:
+    write_files(repo, {"skills/csv/SKILL.md": f"{CSV}Then write the number.\n"})
+    assert evalward(repo, "run", "--changed-since", "main").code == 0
+    done = evalward(repo, "check", "--changed-since", "main", "--resume")
+    assert (done.code, measured(repo)[0]) == (0, OF_CSV), done.err
+    assert "Kept 3 of 3 trials of the earlier run." in done.err
+    done = evalward(repo, "check", "--resume")
+    assert (done.code, measured(repo)[0]) == (0, ALL), done.err
