@@ -14,7 +14,11 @@ from evalward.records.trace import Message, Text, ToolUse
 from evalward.suites.judge.rubric import Criterion, Rubric
 from evalward.suites.scenario.gate_models import Gate
 from evalward.suites.skill.details import Asks
+from evalward.suites.skill.skill_file import SKILL_FILE
 
+INSTALLED_IN = ".agents/skills"
+"""Where agents of the specification's kind find skills in their folder."""
+ORACLE = "oracle"
 EXPECTATION = "e"
 """What the ids of a rubric's criteria begin with; the number of the expectation follows, from 1."""
 
@@ -29,7 +33,6 @@ class SkillAsk(StrictRecord):
     wants: str | None = None
     unwanted: list[str] = []
     files: dict[str, str] = {}
-    fingerprints: dict[str, str] = {}
     checks: list[Gate] = []
     expectations: list[str] = []
     expected_output: str = ""
@@ -82,13 +85,25 @@ class SkillCase(Case):
         """A criterion of equal weight for each expectation; `None` without any."""
         return rubric_of(self.expectations)
 
+    @property
+    def solving(self) -> list[str]:
+        """The commands that solve it: of a query, reading the skill that it should load."""
+        if self.asks == "trigger" and self.wants is not None:
+            return [f"cat {INSTALLED_IN}/{self.wants}/{SKILL_FILE}"]
+        return list(self.solution)
+
     def reference(self) -> list[Message]:
-        """One shell call per command of the solution, then a word of goodbye."""
+        """One shell call per command that solves it, then a word of goodbye; of a query without any, that alone."""
         calls = [
             Message(role="assistant", content=[ToolUse(id=f"oracle_{n}", name="bash", input={"commands": command})])
-            for n, command in enumerate(self.solution, 1)
+            for n, command in enumerate(self.solving, 1)
         ]
-        return [*calls, Message(role="assistant", content=[Text(text="Done.")])] if calls else []
+        answered = bool(calls) or self.asks == "trigger"
+        return [*calls, Message(role="assistant", content=[Text(text="Done.")])] if answered else []
+
+    def is_for(self, target: str) -> bool:
+        """For everyone; for the oracle, if there is a solution."""
+        return target != ORACLE or self.solved
 
     def solution_apart(self) -> list[str]:
         """The commands of the solution."""
