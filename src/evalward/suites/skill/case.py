@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,8 @@ from evalward.records.trace import Message, Text, ToolUse
 from evalward.suites.judge.rubric import Criterion, Rubric
 from evalward.suites.scenario.gate_models import Gate
 from evalward.suites.skill.details import Asks
-from evalward.suites.skill.skill_file import SKILL_FILE
+from evalward.suites.skill.skill_file import FOR_MODELS, SKILL_FILE
 
-INSTALLED_IN = ".agents/skills"
-"""Where agents of the specification's kind find skills in their folder."""
 ORACLE = "oracle"
 EXPECTATION = "e"
 """What the ids of a rubric's criteria begin with; the number of the expectation follows, from 1."""
@@ -86,20 +85,19 @@ class SkillCase(Case):
         return rubric_of(self.expectations)
 
     @property
-    def solving(self) -> list[str]:
-        """The commands that solve it: of a query, reading the skill that it should load."""
-        if self.asks == "trigger" and self.wants is not None:
-            return [f"cat {INSTALLED_IN}/{self.wants}/{SKILL_FILE}"]
-        return list(self.solution)
+    def reference_commands(self) -> list[str]:
+        """What a perfect agent runs: it reads the skill that is wanted, or none; then it solves the task."""
+        if self.asks == "trigger":
+            return [_reads(self.wants)] if self.wants is not None else ["true"]
+        return [_reads(self.skill), *self.solution] if self.solution else []
 
     def reference(self) -> list[Message]:
-        """One shell call per command that solves it, then a word of goodbye; of a query without any, that alone."""
+        """One shell call per command that reads the skill or solves the task, then a word of goodbye."""
         calls = [
             Message(role="assistant", content=[ToolUse(id=f"oracle_{n}", name="bash", input={"commands": command})])
-            for n, command in enumerate(self.solving, 1)
+            for n, command in enumerate(self.reference_commands, 1)
         ]
-        answered = bool(calls) or self.asks == "trigger"
-        return [*calls, Message(role="assistant", content=[Text(text="Done.")])] if answered else []
+        return [*calls, Message(role="assistant", content=[Text(text="Done.")])] if calls else []
 
     def is_for(self, target: str) -> bool:
         """For everyone; for the oracle, if there is a solution."""
@@ -134,6 +132,10 @@ class SkillCase(Case):
             **({"fixture": self.fingerprints} if self.fingerprints else {}),
             **fingerprints(self.graders),
         }
+
+
+def _reads(name: str) -> str:
+    return f"cat {shlex.quote(f'{FOR_MODELS}/{name}/{SKILL_FILE}')}"
 
 
 def rubric_of(expectations: Sequence[str]) -> Rubric | None:

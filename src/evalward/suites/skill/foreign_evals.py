@@ -58,7 +58,7 @@ def read_foreign(root: Path, file: str, skill: str | None, naming: Naming, folde
     _same_skill(read, file, found, whose)
     if not found.items:
         read.odd(Place(file=file), "there is no eval in the file", "Add one, or remove the file.")
-    reader = _Reader(read, file, whose, naming, folder)
+    reader = _EvalsReader(read, file, whose, naming, folder)
     for line, item in found.items:
         reader.take(Place(file=file, line=line), item)
     return read
@@ -88,7 +88,7 @@ def _same_skill(read: EvalsRead, file: str, found: JsonItems, skill: str) -> Non
         read.odd(Place(file=file), message, f"Write {shown(skill)}.", "skill_name")
 
 
-class _Reader:
+class _EvalsReader:
     """One file on its way to cases."""
 
     def __init__(self, read: EvalsRead, file: str, skill: str, naming: Naming, folder: str) -> None:
@@ -135,7 +135,9 @@ class _Reader:
         others = item.get("should_not_trigger", [])
         others = [others] if isinstance(others, str) else others
         if not isinstance(others, list) or not all(isinstance(each, str) for each in others):
-            self._read.wrong(place, "should_not_trigger is no list of skills", 'Write ["NAME"].', "should_not_trigger")
+            self._read.wrong(
+                place, "should_not_trigger must be a list of skills", 'Write ["NAME"].', "should_not_trigger"
+            )
             return
         unknown = [each for each in others if each not in self._naming.installed]
         for each in unknown:
@@ -197,7 +199,7 @@ class _Reader:
             return
         files = item.get("files") or []
         if not isinstance(files, list) or not all(isinstance(each, str) and each for each in files):
-            self._read.wrong(place, "files is no list of paths", "Write paths from the skill's folder.", "files")
+            self._read.wrong(place, "files must be a list of paths", "Write paths from the skill's folder.", "files")
             return
         expectations = self._expectations(place, item)
         if expectations is None:

@@ -160,13 +160,9 @@ class _Loading:
                     found = found_in_skill(name, placed.folder, self.config.root)
                     files.add(place_of_file(name, placed.ask.prompt), found)
                 else:
-                    files.add(posixpath.normpath(there), _beside(name, placed.folder))
+                    files.add(posixpath.normpath(there), _in_repository(name))
             except CaseFileError as error:
-                remedy = (
-                    "Paths count from the skill's folder."
-                    if placed.of_skill
-                    else "Paths count from this file's folder."
-                )
+                remedy = f"Paths count from the {'skill' if placed.of_skill else 'configuration'}'s folder."
                 self._wrong(placed, "files", str(error), remedy)
         return files
 
@@ -185,8 +181,8 @@ class _Loading:
         self.problems.append(Problem(place=placed.place, message=message, remedy=remedy, field=field_name))
 
 
-def _beside(name: str, folder: str) -> str:
-    found = path_from(folder, name)
-    if found is None:
+def _in_repository(name: str) -> str:
+    found = path_from("", name)
+    if not found:
         raise CaseFileError(f"the path {shown(name)} leads out of the configuration's folder")
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from pathlib import Path
 
 from evalward.records.problem import Place, Problem
@@ -26,7 +25,7 @@ def read_own(root: Path, file: str, naming: Naming) -> EvalsRead:
     for line in found.lines:
         ask = _ask(read, line.value, line.place, naming)
         if ask is not None:
-            read.asks.append(PlacedAsk(ask, line.place, posixpath.dirname(file)))
+            read.asks.append(PlacedAsk(ask, line.place))
     return read
 
 

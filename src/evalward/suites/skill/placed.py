@@ -17,14 +17,15 @@ _SLUG = 40
 
 @dataclass(frozen=True)
 class PlacedAsk:
-    """A case and where it is written. The files that it names count from `folder`.
+    """A case and where it is written.
 
-    `of_skill`: they are named as in a skill's own evals, by their paths there alone.
+    `of_skill`: the files that it names are those of a skill's own evals, by their paths from `folder`. Else they count
+    from the configuration's.
     """
 
     ask: SkillAsk
     place: Place
-    folder: str
+    folder: str = ""
     of_skill: bool = False
 
 

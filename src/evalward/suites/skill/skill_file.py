@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import posixpath
+import re
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,6 +18,10 @@ from evalward.records.words import shown
 from evalward.suites.skill.front_matter import FrontMatter, split_front_matter
 
 SKILL_FILE = "SKILL.md"
+FOR_MODELS = ".agents/skills"
+"""Where skills are installed for codex and the built-in agent."""
+PLACES = (".claude/skills", FOR_MODELS)
+"""Where they are installed: the first is claude-code's; opencode looks in both."""
 EVALS = "evals"
 """The folder of a skill's own evals: it belongs to the definition, and is never installed."""
 EVALS_FILE = f"{EVALS}/evals.json"
@@ -31,8 +36,7 @@ MOST_FILES = 2_000
 MOST_BYTES = 64 << 20
 LONGEST_FILE = 1 << 20
 """Bytes of a SKILL.md."""
-LONGEST_NAME = 64
-_IN_A_NAME = "-_."
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 @dataclass(frozen=True)
@@ -89,8 +93,7 @@ def read_skill(root: Path, file: str) -> Skill:
 
 def can_be_installed(name: str) -> bool:
     """Whether a folder can have this name, in every file system and as agents show it."""
-    plain = all(char.isalnum() or char in _IN_A_NAME for char in name)
-    return 0 < len(name) <= LONGEST_NAME and plain and not name.startswith(".")
+    return bool(_NAME.fullmatch(name))
 
 
 def is_installed(path: str, *, at_top: bool = False) -> bool:
@@ -126,10 +129,10 @@ def _files(root: Path, file: str) -> dict[str, str]:
                 limit = f"{MOST_FILES:,} files or {MOST_BYTES >> 20} MiB"
                 raise wrong(file, f"its folder has more than {limit}", "Put the skill into a folder of its own.")
             try:
-                found[entry.path] = _fingerprint(entry, root / folder)
+                found[entry.path] = _fingerprint(entry)
             except ValueError as error:
                 place = Place(file=posixpath.join(folder, entry.path))
-                remedy = "Replace it by a file in the skill's folder, or remove it."
+                remedy = "Replace it by the file itself, or remove it."
                 problems.append(Problem(place=place, message=str(error), remedy=remedy))
     except OSError as error:
         raise wrong(file, f"its folder can't be read: {error.strerror}", "Check its permissions.") from error
@@ -138,28 +141,13 @@ def _files(root: Path, file: str) -> dict[str, str]:
     return found
 
 
-def _fingerprint(entry: FolderEntry, folder: Path) -> str:
+def _fingerprint(entry: FolderEntry) -> str:
     """What identifies a file: its content, and whether it can be run. Raises `ValueError`."""
     if entry.is_link:
-        return f"l:{_target(entry, folder)}"
+        raise ValueError("is a link, and links are not followed")
     if not entry.is_file:
         raise ValueError("is neither a file nor a folder")
     sha = hashlib.sha256()
     for block in entry.blocks():
         sha.update(block)
     return f"{'x' if entry.mode & stat.S_IXUSR else '-'}:{sha.hexdigest()}"
-
-
-def _target(entry: FolderEntry, folder: Path) -> str:
-    """Where a link leads: agents get a copy of the folder, in which it has to lead to the same."""
-    target = entry.target()
-    try:
-        leads = (folder / entry.path).resolve()
-    except (OSError, RuntimeError):
-        raise ValueError("is a link that leads to itself") from None
-    top = folder.resolve()
-    if target.startswith("/") or not leads.is_relative_to(top):
-        raise ValueError("is a link that leads out of the skill's folder")
-    if not is_installed(leads.relative_to(top).as_posix()):
-        raise ValueError("is a link to the skill's evals, which are not installed")
-    return target
