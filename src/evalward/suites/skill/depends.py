@@ -52,8 +52,9 @@ def with_dependence(case: SkillCase, spec: SkillSuite, skills: Sequence[Skill]) 
     return case.model_copy(update={"folders": sorted(parts), "listed": listed})
 
 
-def _listed(skills: Sequence[Skill]) -> Iterator[tuple[str, str]]:
-    """By file, all that an agent may take into its list: where a skill has no description, some take its text."""
+def _listed(skills: Sequence[Skill]) -> Iterator[tuple[str, list[object]]]:
+    """By file, all that an agent may take into its list: where front matter is odd, some take the text below it."""
     for skill in skills:
-        plain = skill.description and not skill.front.broken
-        yield skill.file, skill.front.source if plain else f"{skill.front.source}\n{skill.body}"
+        front = skill.front
+        odd = not skill.description or front.broken or front.oddities or front.bom or front.crlf
+        yield skill.file, [front.source, front.bom, front.crlf, *([skill.body] if odd else [])]
