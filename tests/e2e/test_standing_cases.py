@@ -13,7 +13,7 @@ import pytest
 from support import warm
 from support.git_repo import commit, git, init, write_files
 from support.live_runs import OUTPUT, Done, ended
-from support.two_skills import ALL, CASES, CONFIG, CSV, FILES, NOTES, OF_CSV, QUERIES, RUN
+from support.two_skills import ALL, CSV, FILES, OF_CSV, RUN
 
 
 def evalward(root: Path, *words: str) -> Done:
@@ -39,13 +39,6 @@ def repo(tmp_path: Path, committed: Mapping[str, str]) -> Path:
     commit(tmp_path, committed)
     git(tmp_path, "checkout", "--quiet", "-b", "topic")
     return tmp_path
-
-
-def planned(repo: Path) -> tuple[int, str]:
-    """How many trials a check would make, and all that is said of it."""
-    done = evalward(repo, "check", "--changed-since", "main", "--plan", "--format", "json")
-    assert done.code == 0, done.err
-    return json.loads(done.out)["due"], done.err + done.out
 
 
 def measured(repo: Path, folder: str = OUTPUT) -> tuple[list[str], dict[str, Any]]:
@@ -85,53 +78,6 @@ def test_a_drop_in_one_skill__is_held_against_its_own_cases(repo: Path) -> None:
     (rule,) = judgement["verdict"]["rules"]
     assert (rule["stage"], rule["value"]["value"]) == ("drop", 0.8)
     assert rule["delta"] == pytest.approx(-1 / 3)
-
-
-@pytest.mark.parametrize(
-    ("files", "due"),
-    [
-        ({"skills/csv/scripts/columns.sh": "true\n"}, len(OF_CSV)),
-        ({"skills/csv/scripts/new.sh": "true\n"}, len(OF_CSV)),
-        ({"skills/csv/evals/evals.md": "An eval.\n"}, len(OF_CSV)),
-        ({"skills/notes/SKILL.md": f"{NOTES}More.\n"}, 2),
-        # what agents list: every query sees it
-        ({"skills/csv/SKILL.md": CSV.replace("Reads", "Counts in")}, len({*OF_CSV, *QUERIES})),
-        ({"skills/csv/SKILL.md": CSV.replace("tables.", "tables.\nwhen_to_use: Always.")}, len({*OF_CSV, *QUERIES})),
-        # a text that no agent lists, as long as there is a description
-        ({"skills/csv/SKILL.md": CSV.replace("description: Reads tables.\n", "")}, len({*OF_CSV, *QUERIES})),
-        # what isn't known to be of one skill
-        ({"skills/csv/SKILL.md": f"{CSV}More.\n", "skills/notes/SKILL.md": f"{NOTES}More.\n"}, len(ALL)),
-        ({"skills/csv/SKILL.md": f"{CSV}More.\n", "skills/common.sh": "true\n"}, len(ALL)),
-        ({"skills/csv/x.md": "x\n", "skills/other/x.md": "x\n"}, len(ALL)),
-        ({"skills/csv/x.md": "x\n", "evals/cases.yaml": f"{CASES}\n"}, len(ALL)),
-        ({"skills/csv/x.md": "x\n", "evalward.yml": CONFIG.replace("oracle]", "oracle]\n    trials: 2")}, 2 * len(ALL)),
-        ({"skills/csv/x.md": "x\n", "evalward.yml": CONFIG.replace("oracle]", "oracle]\n    always: true")}, len(ALL)),
-        ({"skills/csv/x.md": "x\n", ".github/workflows/a.yml": "on: push\n"}, len(ALL)),
-        ({"skills/other/SKILL.md": "---\nname: other\ndescription: Others.\n---\n"}, len(ALL)),
-    ],
-    ids=lambda value: "+".join(value) if isinstance(value, dict) else "",
-)
-def test_what_a_change_can_have_touched__is_planned(repo: Path, files: dict[str, str], due: int) -> None:
-    write_files(repo, files)
-    found, said = planned(repo)
-    assert found == due, said
-
-
-def test_what_links_lead_to__counts_for_all(repo: Path) -> None:
-    (repo / "evals/link").symlink_to("../skills/csv/scripts")
-    commit(repo, {})
-    git(repo, "branch", "--force", "main")
-    write_files(repo, {"skills/csv/scripts/columns.sh": "true\n"})
-    assert planned(repo)[0] == len(ALL)
-
-
-def test_a_skill_moved_by_letters_alone__is_measured_with_what_lies_there_by_now(repo: Path) -> None:
-    git(repo, "mv", "skills/csv/scripts/columns.sh", "skills/notes/columns.sh")
-    assert planned(repo)[0] == len(ALL)
-    git(repo, "checkout", "--quiet", "HEAD", ".")
-    git(repo, "reset", "--quiet", "--hard")
-    git(repo, "mv", "skills/csv", "skills/CSV")
-    assert planned(repo)[0] == len({*OF_CSV, *QUERIES})
 
 
 def test_shards_measure_the_others__and_who_judges_takes_what_stands(repo: Path) -> None:

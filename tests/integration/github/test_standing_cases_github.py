@@ -105,11 +105,8 @@ def test_cases_that_a_fork_left_out__are_decided_once_more(stage: Stage, artifac
         ({"files": ["skills/csv/lib"], "opaque": {"skills/csv/lib": "160000"}}, "skills/csv/lib changed"),
         ({"opaque": {"skills/notes/lib": "120000"}}, "skills/csv/SKILL.md changed"),
         ({"config": f"{CONFIG}    always: true\n"}, "it has always: true"),
-        ({"config": f"{CONFIG}    trials: 2\n"}, "skills/csv/SKILL.md changed"),
-        ({"config": f"{CONFIG}max_age_days: 0\n"}, "max_age_days is 0"),
-        ({"config": CONFIG.replace("name: skills", "name: others")}, "evalward.yml of the base has no suite"),
     ],
-    ids=["other", "cases", "common", "config", "submodule", "link", "always", "trials", "age", "suite"],
+    ids=["other", "cases", "common", "config", "submodule", "link", "always"],
 )
 def test_what_the_base_does_not_say__stands_for_nothing(
     stage: Stage, api: FakeGitHub, artifact: dict[str, Any], change: dict[str, Any], why: str
