@@ -129,7 +129,8 @@ def test_what_the_base_does_not_say__stands_for_nothing(
 def test_an_artifact__can_not_claim_more_than_the_bases_data_allow(
     stage: Stage, whole: dict[str, Any], baseline: bytes, forged: str
 ) -> None:
-    ids, of, more = NOTES, known(baseline, *NOTES), {}
+    ids, of = NOTES, known(baseline, *NOTES)
+    more: dict[str, Any] = {}
     if forged == "touched":
         ids, of = ["csv-task"], known(baseline, "csv-task")
     elif forged == "definition":
