@@ -3,9 +3,9 @@
     python scripts/distribution.py build [--commit HEAD] [--output dist]
     python scripts/distribution.py try dist/evalward-*.whl
 
-What is built is the commit, not the folder: the tracked files are exported, the sdist is built from them, and the wheel from
-the unpacked sdist, which therefore has all that a build needs. Dates are the commit's (`SOURCE_DATE_EPOCH`). Nothing is
-installed for it: hatchling is called in the environment that runs this, whose versions are locked.
+What is built is the commit, not the folder: the tracked files are exported, the sdist is built from them, and the wheel
+from the unpacked sdist, which therefore has all that a build needs. Dates are the commit's (`SOURCE_DATE_EPOCH`).
+Nothing is installed for it: hatchling is called in the environment that runs this, whose versions are locked.
 """
 
 from __future__ import annotations
@@ -65,7 +65,11 @@ def try_wheel(wheel: Path) -> str:
         _run(["git", "init", "--quiet", str(project)], place)
         _run([program, "init", "--yes"], project)
         _run([program, "validate"], project)
-        wanted = [place / "demo" / "report.html", project / "evalward.yml", project / ".github" / "workflows"]
+        wanted = [
+            place / "demo" / "evalward-out" / "report.html",
+            project / "evalward.yml",
+            project / ".github" / "workflows",
+        ]
         if missing := [path.relative_to(place).as_posix() for path in wanted if not path.exists()]:
             raise BuildError(f"the installed wheel did not write {', '.join(missing)}")
         return version
@@ -73,9 +77,11 @@ def try_wheel(wheel: Path) -> str:
 
 def _hatchling(target: str, source: Path, output: Path, epoch: str) -> Path:
     """Builds one target; the file that it wrote."""
-    command = [sys.executable, "-I", "-m", "hatchling", "build", "--target", target, "--directory", str(output)]
-    said = _run(command, source, {"SOURCE_DATE_EPOCH": epoch}).decode()
-    return Path(source, said.strip().splitlines()[-1]).resolve()
+    with tempfile.TemporaryDirectory(dir=output) as made:
+        command = [sys.executable, "-I", "-m", "hatchling", "build", "--target", target, "--directory", made]
+        _run(command, source, {"SOURCE_DATE_EPOCH": epoch})
+        [file] = Path(made).iterdir()
+        return file.replace(output / file.name)
 
 
 def _unpack(archive: bytes, folder: Path) -> None:

@@ -3,9 +3,9 @@
     python scripts/locked.py [--extra NAME]... [--extras-alone] > requirements.txt
     pip install --no-deps --only-binary :all: --require-hashes --requirement requirements.txt
 
-`constraints.txt` has every package that any installation of ours gets (the image, the tests, the documentation), with the
-hashes of all its files. `make lock` writes it with `uv pip compile`, whose comments say which packages ask for which: from
-there on no version is chosen again. Uses the standard library alone, so that it runs before anything is installed.
+`constraints.txt` has every package that any installation of ours gets (the image, the tests, the documentation), with
+the hashes of all its files. `make lock` writes it with `uv pip compile`, whose comments say which packages ask for
+which: from there on no version is chosen again. It needs the standard library alone, as nothing is installed yet.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ def read_pins(text: str) -> list[Pin]:
         found = re.match(r"([A-Za-z0-9._-]+)==[0-9]", required[0])
         if found is None or "--hash=sha256:" not in block:
             raise LockError(f"constraints.txt: no exact version with hashes: {required[0]!r}. Run `make lock`.")
-        asked_by = frozenset(normal(line.removeprefix("via ").split()[0]) for line in comments if line not in {"", "via"})
+        asked_by = frozenset(
+            normal(line.removeprefix("via ").split()[0]) for line in comments if line not in {"", "via"}
+        )
         pins.append(Pin(normal(found[1]), "\n".join(required), asked_by))
     return pins
 
