@@ -64,7 +64,11 @@ def test_examples__are_all_there() -> None:
 
 @pytest.mark.parametrize(
     ("schema", "files"),
-    [("vendor.github-workflows", [*EXAMPLES, *OWN]), ("vendor.github-actions", [ROOT / "action.yml"])],
+    [
+        ("vendor.github-workflows", [*EXAMPLES, *OWN]),
+        ("vendor.github-actions", [ROOT / "action.yml"]),
+        ("vendor.dependabot", [ROOT / ".github" / "dependabot.yml"]),
+    ],
 )
 def test_schema(schema: str, files: list[Path]) -> None:
     done = run(BIN / "check-jsonschema", "--builtin-schema", schema, *files)
@@ -88,7 +92,7 @@ def test_zizmor__finds_nothing_in_the_examples() -> None:
 
 
 def test_zizmor__finds_nothing_in_ours() -> None:
-    done = zizmor("regular", *OWN, ROOT / "action.yml")
+    done = zizmor("auditor", *OWN, ROOT / "action.yml", ROOT / ".github" / "dependabot.yml")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
