@@ -46,7 +46,7 @@ def test_jobs__may_do_what_they_do_and_no_more() -> None:
     assert {name: job["permissions"] for name, job in JOBS.items()} == PERMISSIONS
     assert "secrets." not in TEXT, "nothing is published with a stored token"
     assert {name: job["environment"] for name, job in JOBS.items() if "environment" in job} == {
-        "pypi": {"name": "pypi", "url": "https://pypi.org/p/evalward"},
+        "pypi": "pypi",
         "release": "release",
     }
 
@@ -85,6 +85,18 @@ def test_steps__are_pinned_and_take_no_text_of_others_as_commands() -> None:
     checkouts = [step["with"] for step in steps if step.get("uses", "").startswith("actions/checkout@")]
     assert len(checkouts) == 6
     assert all(each == {"ref": "${{ github.sha }}", "persist-credentials": False} for each in checkouts)
+
+
+def test_commands__have_no_mistakes_that_shellcheck_finds(tmp_path: Path) -> None:
+    """actionlint without its own shellcheck sees the expressions, not the commands."""
+    scripts = []
+    for number, step in enumerate(step for job in JOBS.values() for step in job["steps"] if "run" in step):
+        scripts.append(tmp_path / f"{number}.sh")
+        scripts[-1].write_text(step["run"], "utf-8")
+    command = [Path(sys.executable).with_name("shellcheck"), "--norc", "--shell=bash", *scripts]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(scripts) > 8
 
 
 @pytest.fixture

