@@ -93,8 +93,9 @@ def test_commands__have_no_mistakes_that_shellcheck_finds(tmp_path: Path) -> Non
     for number, step in enumerate(step for job in JOBS.values() for step in job["steps"] if "run" in step):
         scripts.append(tmp_path / f"{number}.sh")
         scripts[-1].write_text(step["run"], "utf-8")
-    command = [Path(sys.executable).with_name("shellcheck"), "--norc", "--shell=bash", *scripts]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    shellcheck = Path(sys.executable).with_name("shellcheck")
+    words = [str(shellcheck), "--norc", "--shell=bash", *map(str, scripts)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(scripts) > 8
 
