@@ -26,6 +26,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "mcp": "evalward.suites.mcp.kind:MCP",
         "prompt": "evalward.suites.prompt.kind:PROMPT",
         "scenario": "evalward.suites.scenario.kind:SCENARIO",
+        "skill": "evalward.suites.skill.kind:SKILL",
         "speedup": "evalward.suites.speedup.kind:SPEEDUP",
     },
     SPECS: {  # the record of a kind's suites alone, where loading its kind costs more than reading a configuration may
@@ -35,6 +36,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "mcp": "evalward.suites.mcp.spec:McpSuite",
         "prompt": "evalward.suites.prompt.spec:PromptSuite",
         "scenario": "evalward.suites.scenario.spec:ScenarioSuite",
+        "skill": "evalward.suites.skill.spec:SkillSuite",
         "speedup": "evalward.suites.speedup.spec:SpeedupSuite",
     },
     IMPORTERS: {
@@ -97,6 +99,8 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "mcp-case": "evalward.suites.mcp.case:McpTask",
         "mcp-cases": "evalward.suites.mcp.schema:CASES",
         "scenario": "evalward.suites.scenario.model:Scenario",
+        "skill-case": "evalward.suites.skill.task:SkillTask",
+        "skill-cases": "evalward.suites.skill.schema:CASES",
         "speedup-task": "evalward.suites.speedup.task:SpeedupTask",
         "external-row": "evalward.suites.external.formats.row:ExternalRow",
         "prompt-file": "evalward.suites.prompt.file:PromptFile",

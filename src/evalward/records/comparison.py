@@ -30,9 +30,12 @@ _PROMPT_PARTS = {
     TOOLS: "the list of tools",
     INSTRUCTIONS: "the server's instructions",
     OTHER_TOOLS: "the tools of other servers",
+    "distractors": "the skills of others",
 }
 PROMPT_OF, TOOL_OF = "prompt:", "tool:"
 """What the parts of a subject begin with that are the prompt of one file, or one tool; its name follows."""
+SKILL_OF, SKILL_DESCRIPTION_OF, DISTRACTORS = "skill:", "skill-description:", "distractors"
+"""The same of one skill, its folder and what agents are shown of it; and the skills of others that are installed."""
 
 
 def prompt_words(part: str) -> str | None:
@@ -41,6 +44,8 @@ def prompt_words(part: str) -> str | None:
         return f"the prompt {part.removeprefix(PROMPT_OF)}"
     if part.startswith(TOOL_OF):
         return f"the tool {part.removeprefix(TOOL_OF)}"
+    if part.startswith(SKILL_DESCRIPTION_OF):
+        return f"the description of the skill {part.removeprefix(SKILL_DESCRIPTION_OF)}"
     return _PROMPT_PARTS.get(part)
 
 

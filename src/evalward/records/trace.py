@@ -17,6 +17,10 @@ def _nothing(value: object) -> bool:
     return value is None
 
 
+def _empty(value: object) -> bool:
+    return not value
+
+
 class Usage(Record):
     """Tokens and cost of one turn, trial or run.
 
@@ -151,6 +155,19 @@ class ToolCall(Record):
     ran: bool = True
 
 
+class SkillUse(Record):
+    """A skill that an agent asked for by name: `succeeded` says whether its text was loaded.
+
+    `name` is as the agent wrote it. `how`: by the agent's tool for skills (`called`), or by opening its file (`read`).
+    `subagent`: one of its helpers did it, in a conversation of its own.
+    """
+
+    name: Cleaned
+    succeeded: bool
+    subagent: bool = False
+    how: Literal["called", "read"] = "called"
+
+
 StopReason = Literal["end", "tool_use", "length", "refusal", "content_filter", "context_length", "pause", "other"]
 
 
@@ -169,7 +186,8 @@ class Trace(Record):
 
     `natural_stop`: the model decided that it was done; false when the turn limit ended the loop. `duration_ms`
     is wall-clock time of the whole trial, `working_ms` the same without waits for rate limits. `total` is the usage
-    of the whole trial where that is all that is known (imported recordings); then the turns tell none.
+    of the whole trial where that is all that is known (imported recordings); then the turns tell none. `skills` are
+    those that the agent asked for, in order. `arms` are the trial's other runs of the same task, by name.
     """
 
     messages: list[Message] = []
@@ -179,6 +197,8 @@ class Trace(Record):
     duration_ms: Count = 0
     working_ms: Count = 0
     total: Usage | None = None
+    skills: list[SkillUse] = Field(default=[], exclude_if=_empty)
+    arms: dict[str, Trace] = Field(default={}, exclude_if=_empty)
 
     @property
     def usage(self) -> Usage:

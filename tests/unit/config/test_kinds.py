@@ -30,6 +30,7 @@ from evalward.suites.isolation import settings_of, shortcomings
 from evalward.suites.mcp.kind import MCP
 from evalward.suites.prompt.kind import PROMPT
 from evalward.suites.scenario.kind import SCENARIO
+from evalward.suites.skill.kind import SKILL
 from evalward.suites.speedup.kind import SPEEDUP
 from support.plugins import ANSWERS, installed_here
 
@@ -73,13 +74,14 @@ def test_it_is_written_and_read_again_as_a_whole() -> None:
 
 
 def test_a_kind_that_is_not_installed__is_refused_with_those_that_are() -> None:
-    assert 'unknown value "answer". Known: bash, command, external, mcp, prompt, scenario, speedup.' in told()
+    assert 'unknown value "answer". Known: bash, command, external, mcp, prompt, scenario, skill, speedup.' in told()
 
 
 @pytest.mark.usefixtures("answers")
 def test_those_that_are_installed__are_named_after_ours() -> None:
-    assert 'unknown value "poem". Known: bash, command, external, mcp, prompt, scenario, speedup, answer.' in told(
-        kind="poem"
+    assert (
+        'unknown value "poem". Known: bash, command, external, mcp, prompt, scenario, skill, speedup, answer.'
+        in told(kind="poem")
     )
 
 
@@ -191,7 +193,7 @@ print(json.dumps([name for name in sys.modules if name.startswith("evalward.suit
 
 
 def test_ours_are_kinds_whose_spec_is_the_one_that_is_named_apart() -> None:
-    ours: list[Kind] = [BASH, COMMAND, EXTERNAL, MCP, PROMPT, SCENARIO, SPEEDUP]
+    ours: list[Kind] = [BASH, COMMAND, EXTERNAL, MCP, PROMPT, SCENARIO, SKILL, SPEEDUP]
     assert {kind.name: kind.spec for kind in ours} == {name: spec_of(name) for name in registry.ours(registry.KINDS)}
 
 

@@ -98,7 +98,7 @@ SHAPES = [
         "kind: speech",
         4,
         "suites[0].kind",
-        'unknown value "speech". Known: bash, command, external, mcp, prompt, scenario, speedup.',
+        'unknown value "speech". Known: bash, command, external, mcp, prompt, scenario, skill, speedup.',
         old="kind: bash",
     ),
     Broken("cases: 5", 5, "suites[0].cases", "must be a list, not the number 5", old="cases: a.jsonl"),

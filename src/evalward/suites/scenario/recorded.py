@@ -45,7 +45,7 @@ def as_recorded(today: Trace, recording: Trace) -> Trace:
         for turn in recording.turns
     ]
     changes = {"turns": turns, "natural_stop": recording.natural_stop, "total": recording.total}
-    return today.model_copy(update=changes)
+    return today.model_copy(update={**changes, "skills": recording.skills})
 
 
 def parted(recorded: Sequence[ToolCall], today: Sequence[ToolCall]) -> int | None:

@@ -92,7 +92,7 @@ class AgentRun:
     count stands in the trace. `limit` is the limit of ours that ended it. `structured`: the agent told its commands;
     else the transcript is all there is. `skipped` are lines of its output that can't be read.
     `recording` is what was repeated, where that is all it did. `refused`: the agent's own last request to its model was
-    refused, with these words.
+    refused, with these words. `api_error`: the agent ended with a fault at its model, in its own words.
     """
 
     trace: Trace
@@ -105,6 +105,7 @@ class AgentRun:
     skipped: int = 0
     recording: Trace | None = None
     refused: str | None = None
+    api_error: str | None = None
 
     @property
     def completed(self) -> bool:

@@ -165,6 +165,7 @@ def run_of(job: AgentJob, ended: EndedAgent, account: AgentAccount, asked: Agent
         natural_stop=good and limit is None,
         duration_ms=ended.duration_ms,
         working_ms=max(0, ended.duration_ms - _waited_ms(asked)),
+        skills=account.skills,
     )
     claims = {**account.claims, **({"finished": account.finished} if account.finished is not None else {})}
     return AgentRun(
@@ -176,6 +177,7 @@ def run_of(job: AgentJob, ended: EndedAgent, account: AgentAccount, asked: Agent
         limit,
         structured=account.structured,
         skipped=account.skipped,
+        api_error=account.api_error,
     )
 
 

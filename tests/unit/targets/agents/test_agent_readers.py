@@ -234,3 +234,93 @@ def test_long_output_is_cut_and_says_so() -> None:
     [call] = claude_code.read(lines(said("m", used("t", "ls")), result)).tool_calls
     assert len(call.stdout) <= OUTPUT_LIMIT
     assert call.cut == 5
+
+
+def skill_call(identity: str, name: object, parent: str | None = None) -> dict[str, Any]:
+    block = {"type": "tool_use", "id": identity, "name": "Skill", "input": {"skill": name, "args": ""}}
+    return said(f"m{identity}", block, parent=parent)
+
+
+def skill_answer(identity: str, result: object, *, failed: bool = False) -> dict[str, Any]:
+    return answered(identity, "Unknown skill: nope" if failed else "Launching skill: csv", result, failed=failed)
+
+
+def test_claude_codes_skills_are_those_whose_call_came_back_without_an_error() -> None:
+    told = claude_code.read(
+        lines(
+            skill_call("s1", "csv"),
+            skill_answer("s1", {"success": True, "commandName": "csv"}),
+            {"type": "user", "isSynthetic": True, "message": {"content": [{"type": "text", "text": "Base directory"}]}},
+            skill_call("s2", "nope"),
+            skill_answer("s2", "Error: Unknown skill", failed=True),
+            skill_call("s3", "more:forked"),
+            skill_answer("s3", {"success": True, "status": "forked"}),
+            skill_call("s4", "/helped", parent="a1"),
+            skill_answer("s4", None),
+            skill_call("s5", "killed"),
+            skill_call("s6", ["no", "name"]),
+        )
+    )
+    found = [(use.name, use.succeeded, use.subagent) for use in told.skills]
+    assert found == [
+        ("csv", True, False),
+        ("nope", False, False),
+        ("more:forked", True, False),
+        ("/helped", True, True),
+        ("killed", False, False),
+    ]
+    assert "/helped" not in str(told.messages)
+
+
+def test_what_a_command_of_claude_code_prints_is_no_call_of_a_skill() -> None:
+    forged = lines(skill_call("s1", "csv"), skill_answer("s1", {"success": True}))
+    told = claude_code.read(lines(said("m", used("t", "./forge")), answered("t", forged, {"stdout": forged})))
+    assert told.skills == []
+    assert told.tool_calls[0].stdout == forged
+
+
+API_ERRORS: list[tuple[dict[str, Any], str | None]] = [
+    ({"subtype": "success", "is_error": True, "api_error_status": 400, "result": "API Error: 400"}, "API Error: 400"),
+    ({"subtype": "success", "is_error": True}, claude_code.API_ERROR),
+    ({"subtype": "success", "is_error": False, "result": "Done."}, None),
+    ({"subtype": "error_max_turns", "is_error": True}, None),
+]
+
+
+@pytest.mark.parametrize(("end", "said_so"), API_ERRORS)
+def test_claude_code_says_when_its_model_failed_it(end: dict[str, Any], said_so: str | None) -> None:
+    assert claude_code.read(lines({"type": "result", **end})).api_error == said_so
+
+
+def opencode_skill(status: str, **given: object) -> dict[str, Any]:
+    state = {"status": status, "input": given, "output": '<skill_content name="csv">', "error": "no such skill"}
+    return {"type": "tool_use", "part": {"type": "tool", "tool": "skill", "callID": "c", "state": state}}
+
+
+def test_opencodes_skills_are_those_that_its_tool_completed() -> None:
+    told = opencode.read(
+        lines(opencode_skill("completed", name="csv"), opencode_skill("error", name="nope"), opencode_skill("error"))
+    )
+    assert [(use.name, use.succeeded) for use in told.skills] == [("csv", True), ("nope", False)]
+
+
+@pytest.mark.parametrize(("name", "said_so"), [("APIError", "overloaded"), ("MessageAbortedError", None)])
+def test_opencode_says_when_its_model_failed_it(name: str, said_so: str | None) -> None:
+    error = {"name": name, "data": {"message": "overloaded"}}
+    assert opencode.read(lines({"type": "error", "error": error})).api_error == said_so
+
+
+def test_codex_says_when_its_model_failed_it() -> None:
+    assert codex.read(lines({"type": "turn.failed", "error": {"message": "stream lost"}})).api_error == "stream lost"
+    assert codex.read(lines({"type": "item.completed", "item": {"type": "error", "message": "x"}})).api_error is None
+
+
+def test_a_program_of_ones_own_says_which_skills_it_loaded() -> None:
+    told = events.read(
+        lines(
+            {"event": "skill", "skill": "csv"},
+            {"event": "skill", "skill": "pdf", "success": False},
+            {"event": "skill", "skill": 7},
+        )
+    )
+    assert [(use.name, use.succeeded) for use in told.skills] == [("csv", True), ("pdf", False)]

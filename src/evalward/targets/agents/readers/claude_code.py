@@ -2,6 +2,7 @@
 
 A shell call has no exit code as such: an error says `Exit code N`; a success was 0, unless the agent interprets the
 code (`grep` without a match, `diff` with a difference), or the command went on in the background: then it is unknown.
+A skill is loaded by a call of `Skill` whose result is no error, by the agent itself or by a sub-agent.
 """
 
 from __future__ import annotations
@@ -10,11 +11,22 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from evalward.records.trace import Block, Message, Role, Text, ToolCall, ToolResult, ToolUse
+from evalward.records.trace import Block, Message, Role, SkillUse, Text, ToolCall, ToolResult, ToolUse
 from evalward.targets.agents.base import Claim
-from evalward.targets.agents.readers.common import AgentAccount, call, claim, kind_of, objects, part, text_of, word
+from evalward.targets.agents.readers.common import (
+    LONGEST_WORD,
+    AgentAccount,
+    call,
+    claim,
+    kind_of,
+    objects,
+    part,
+    text_of,
+    word,
+)
 
-SHELL = "Bash"
+SHELL, SKILL = "Bash", "Skill"
+API_ERROR = "its request to the model failed"
 _EXIT = re.compile(r"Exit code (-?\d{1,4})(?:\n|\Z)")
 _UNCLEAR = ("returnCodeInterpretation", "backgroundTaskId")
 
@@ -37,7 +49,9 @@ class _ClaudeReader:
         self._ids: list[str] = []  # of the assistant's messages; those of others are empty
         self._commands: dict[str, str] = {}  # shell calls by id, in order
         self._calls: dict[str, ToolCall] = {}
+        self._skills: dict[str, SkillUse] = {}  # by the id of the call, in order
         self._claims: dict[str, Claim] = {}
+        self._api_error: str | None = None
         self._finished: bool | None = None
 
     def take(self, event: dict[str, Any]) -> None:
@@ -63,6 +77,10 @@ class _ClaudeReader:
                 command = part(block, "input", "command")
                 if use.name == SHELL and isinstance(command, str):
                     self._commands[use.id] = command
+                skill = part(block, "input", "skill")
+                if use.name == SKILL and isinstance(skill, str):
+                    helper = bool(event.get("parent_tool_use_id"))
+                    self._skills[use.id] = SkillUse(name=word(skill), succeeded=False, subagent=helper)
         if not event.get("parent_tool_use_id"):  # a sub-agent's words are no part of this conversation
             self._add("assistant", word(part(event, "message", "id") or ""), blocks)
 
@@ -76,6 +94,9 @@ class _ClaudeReader:
             blocks.append(ToolResult(tool_use_id=identity, content=content, is_error=failed))
             if identity in self._commands:
                 self._calls[identity] = _call(self._commands[identity], content, event.get("tool_use_result"), failed)
+            if identity in self._skills:
+                loaded = not failed and part(event.get("tool_use_result"), "success") is not False
+                self._skills[identity] = self._skills[identity].model_copy(update={"succeeded": loaded})
         if not event.get("parent_tool_use_id"):
             self._add("tool_result", "", blocks)
 
@@ -90,6 +111,8 @@ class _ClaudeReader:
         self._finished = event.get("subtype") == "success" and not event.get("is_error")
         names = {"cost_usd": "total_cost_usd", "turns": "num_turns", "duration_ms": "duration_ms", "result": "result"}
         self._claims |= {ours: claim(event.get(theirs)) for ours, theirs in names.items()}
+        if event.get("api_error_status") or (event.get("subtype") == "success" and event.get("is_error")):
+            self._api_error = text_of(event.get("result"))[:LONGEST_WORD] or API_ERROR
         usage = part(event, "usage")
         for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"):
             self._claims[name] = claim(part(usage, name))
@@ -98,7 +121,15 @@ class _ClaudeReader:
         calls = [self._calls.get(identity) or call(command) for identity, command in self._commands.items()]
         claims = {name: value for name, value in self._claims.items() if value is not None}
         messages = [Message(role=role, content=blocks) for role, blocks in self._messages]
-        return AgentAccount(messages, calls, claims, self._finished, self.skipped)
+        return AgentAccount(
+            messages,
+            calls,
+            claims,
+            self._finished,
+            self.skipped,
+            skills=list(self._skills.values()),
+            api_error=self._api_error,
+        )
 
 
 def _content(value: Any) -> str:

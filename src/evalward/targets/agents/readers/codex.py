@@ -8,6 +8,7 @@ from typing import Any
 from evalward.records.trace import Block, Message, Text, ToolCall, ToolResult, ToolUse
 from evalward.targets.agents.base import Claim
 from evalward.targets.agents.readers.common import (
+    LONGEST_WORD,
     AgentAccount,
     added,
     call,
@@ -32,6 +33,7 @@ def read(stdout: str) -> AgentAccount:
     messages: list[Message] = []
     calls: dict[str, ToolCall] = {}
     claims: dict[str, Claim] = {}
+    api_error: str | None = None
     finished: bool | None = None
     skipped = 0
     for event in objects(stdout):
@@ -51,7 +53,8 @@ def read(stdout: str) -> AgentAccount:
         elif kind == "turn.failed":
             finished = False
             claims["error"] = claim(part(event, "error", "message"))
-    return AgentAccount(messages, list(calls.values()), claims, finished, skipped)
+            api_error = text_of(part(event, "error", "message"))[:LONGEST_WORD] or "the turn failed"
+    return AgentAccount(messages, list(calls.values()), claims, finished, skipped, api_error=api_error)
 
 
 def _call(item: dict[str, Any]) -> ToolCall:

@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from evalward.records.base import clean_text, fitting
-from evalward.records.trace import Message, ToolCall
+from evalward.records.trace import Message, SkillUse, ToolCall
 from evalward.sandbox.base import OUTPUT_LIMIT, cut
 from evalward.targets.agents.base import Claim
 
@@ -24,7 +24,8 @@ class AgentAccount:
     """What an agent told of its work. `finished`: whether it says that it came to a good end, `None` where it doesn't.
 
     `claims` is its own account of cost, tokens and turns. `skipped` lines were no JSON objects, or beyond what is read.
-    `structured`: its commands are told, not only words.
+    `structured`: its commands are told, not only words. `skills` are those that it asked for by name. `api_error`: its
+    words for the fault at its model that it ended with.
     """
 
     messages: list[Message] = field(default_factory=list)
@@ -33,6 +34,8 @@ class AgentAccount:
     finished: bool | None = None
     skipped: int = 0
     structured: bool = True
+    skills: list[SkillUse] = field(default_factory=list)
+    api_error: str | None = None
 
 
 def objects(text: str) -> Iterator[dict[str, Any] | None]:

@@ -1,10 +1,14 @@
-"""Events as llm-tool-test writes them (one JSON object a line), printed by a program of one's own on stdout."""
+"""Events as llm-tool-test writes them (one JSON object a line), printed by a program of one's own on stdout.
+
+Beside them a program says `{"event": "skill", "skill": "NAME"}` when it has loaded a skill; with `"success": false` it
+has tried to.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
-from evalward.records.trace import Message, Text, ToolCall, ToolResult, ToolUse
+from evalward.records.trace import Message, SkillUse, Text, ToolCall, ToolResult, ToolUse
 from evalward.targets.agents.readers.common import AgentAccount, call, kind_of, objects, text_of, whole, word
 
 SHELLS = {"bash", "shell", "Bash", "sh"}
@@ -14,6 +18,7 @@ def read(stdout: str) -> AgentAccount:
     """Calls in order, each with the result that follows it; a call without one has an unknown exit code."""
     messages: list[Message] = []
     calls: list[ToolCall] = []
+    skills: list[SkillUse] = []
     finished: bool | None = None
     skipped = 0
     for event in objects(stdout):
@@ -26,9 +31,11 @@ def read(stdout: str) -> AgentAccount:
             _called(event, messages, calls)
         elif kind == "tool_result":
             _answered(event, messages, calls)
+        elif kind == "skill" and isinstance(event.get("skill"), str):
+            skills.append(SkillUse(name=word(event["skill"]), succeeded=event.get("success") is not False))
         elif kind == "complete":
             finished = event.get("exit_code") == 0
-    return AgentAccount(messages, calls, {}, finished, skipped)
+    return AgentAccount(messages, calls, {}, finished, skipped, skills=skills)
 
 
 def _called(event: dict[str, Any], messages: list[Message], calls: list[ToolCall]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalward.records.trace import Message, Text, ToolCall, ToolResult, ToolUse
+from evalward.records.trace import Message, SkillUse, Text, ToolCall, ToolResult, ToolUse
 from evalward.targets.agents.base import Claim
 from evalward.targets.agents.readers.common import (
     AgentAccount,
@@ -19,14 +19,17 @@ from evalward.targets.agents.readers.common import (
     word,
 )
 
-SHELL = "bash"
+SHELL, SKILL = "bash", "skill"
+API_ERRORS = {"APIError", "ProviderAuthError", "UnknownError"}
 
 
 def read(stdout: str) -> AgentAccount:
     """The output so far; a killed agent leaves a beginning."""
     messages: list[Message] = []
     calls: list[ToolCall] = []
+    skills: list[SkillUse] = []
     claims: dict[str, Claim] = {}
+    api_error: str | None = None
     finished: bool | None = None
     skipped = 0
     for event in objects(stdout):
@@ -40,13 +43,26 @@ def read(stdout: str) -> AgentAccount:
                 messages += _used(step)
                 if part(step, "tool") == SHELL:
                     calls.append(_call(part(step, "state")))
+                elif part(step, "tool") == SKILL:
+                    skills += _skill(part(step, "state"))
             case "step_finish":
                 claims = _added(claims, step)
                 finished = part(step, "reason") == "stop"
             case "error":
                 finished = False
-                claims["error"] = claim(part(event, "error", "data", "message") or part(event, "error", "name"))
-    return AgentAccount(messages, calls, claims, finished, skipped)
+                said = claim(part(event, "error", "data", "message") or part(event, "error", "name"))
+                claims["error"] = said
+                if part(event, "error", "name") in API_ERRORS:
+                    api_error = str(said)
+    return AgentAccount(messages, calls, claims, finished, skipped, skills=skills, api_error=api_error)
+
+
+def _skill(state: Any) -> list[SkillUse]:
+    """A use of the tool for skills; none where it names no skill."""
+    name = part(state, "input", "name")
+    if not isinstance(name, str):
+        return []
+    return [SkillUse(name=word(name), succeeded=part(state, "status") == "completed")]
 
 
 def _used(step: Any) -> list[Message]:

@@ -1,0 +1,1 @@
+"""Suites of kind `skill`: whether agents load a repository's skills when they should, and what these change."""
