@@ -110,7 +110,7 @@ class BaseCommit:
             raise NotMeasuredError(f"{target} needs a key, and {run.target.missing_key} is not set")
         if any(_is_installed(case) for case in run.cases):
             raise NotMeasuredError("the tool is installed on this machine, and so is the same on both sides")
-        return run
+        return replace(run, suite=run.kind.base_side(run.suite))
 
 
 def _refuse_foreign(suite: Suite, target: str) -> None:

@@ -151,6 +151,10 @@ class Kind(ComparedKind, ShownKind, Protocol[SpecT, CaseT, SettingsT]):
         """What its results say about the guidance that agents were given; `None` for a kind whose cases have none."""
         ...
 
+    def base_side(self, suite: Prepared[SpecT, CaseT, SettingsT]) -> Prepared[SpecT, CaseT, SettingsT]:
+        """The suite of a base commit, without what only the head's trials need."""
+        ...
+
     def variants(self, suite: Prepared[SpecT, CaseT, SettingsT]) -> Mapping[str, Prepared[SpecT, CaseT, SettingsT]]:
         """The suite with other versions of what is evaluated, by name, which `evalward guidance` compares with it."""
         ...
@@ -189,6 +193,10 @@ class BaseKind(PlainKind):
     def guidance_reading(self) -> GuidanceReading | None:
         """Its cases have no guidance."""
         return None
+
+    def base_side(self, suite: Prepared) -> Prepared:
+        """All of it."""
+        return suite
 
     def variants(self, suite: Prepared) -> Mapping[str, Prepared]:  # noqa: ARG002
         """There are none."""

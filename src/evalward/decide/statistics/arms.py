@@ -31,8 +31,8 @@ def detectable_difference(trials: Sequence[int], spread: float, *, alpha: float,
     `trials` has each case's trials, which is the same number in both arms; `spread` is the variance of one of them. The
     difference is taken to lie in as few cases as can hold it, where it is hardest to prove: the test deals a case's
     trials out anew, so that what was won in one widens what chance can do. With N trials in all, A = 2·spread/N and
-    B = Σ K²/(2K−1)/N² the difference u solves u = z_{1−α}·√(A + u·B) + z_{power}·√A. It is at least what one side
-    would have to win outright. `None` where even all of it could not be proven.
+    B = Σ K²/(2K−1)/N² the difference u solves u = z_{1−α}·√(A + u·B) + z_{power}·√A, and is taken `SURE` times. It is at least what one side
+    would have to win outright. `None` where even all of it could not be proven; all of it leaves chance no part.
     """
     total, fewest = sum(trials), _fewest(trials, alpha)
     if fewest is None:
@@ -41,8 +41,7 @@ def detectable_difference(trials: Sequence[int], spread: float, *, alpha: float,
     noise, won = 2 * spread / total, math.fsum(k * k / (2 * k - 1) for k in trials) / total**2
     half = z_power * math.sqrt(noise) + z_alpha**2 * won / 2
     found = SURE * (half + math.sqrt(max(0.0, half**2 - noise * (z_power**2 - z_alpha**2))))
-    found = max(found, fewest / len(trials))
-    return found if found <= 1 else None
+    return min(1.0, max(found, fewest / len(trials)))
 
 
 def _fewest(trials: Sequence[int], alpha: float) -> int | None:

@@ -52,13 +52,17 @@ class Gate:
 
 @dataclass(frozen=True)
 class JudgeInput:
-    """What is judged. `id` names it for recorded judges: the case's id. Everything in it may be hostile."""
+    """What is judged. `id` names it for recorded judges: the case's id. Everything in it may be hostile.
+
+    `more` are further parts that a kind shows, each with its heading, as short as they are to be shown.
+    """
 
     id: str
     task: str
     trace: Trace
     gates: Sequence[Gate] = ()
     guidance: str | None = None
+    more: Sequence[tuple[str, str]] = ()
 
 
 def question(judged: JudgeInput, rubric: Rubric) -> Request:
@@ -68,6 +72,7 @@ def question(judged: JudgeInput, rubric: Rubric) -> Request:
         sections.append(("GUIDANCE", shortened(neutral(judged.guidance), GUIDANCE_HEAD, GUIDANCE_TAIL)))
     if judged.gates:
         sections.append(("CHECKS", "\n".join(_gates(judged.gates))))
+    sections += [(heading, neutral(text)) for heading, text in judged.more]
     sections.append(("TRANSCRIPT", written(judged.trace)))
     mark = fence_mark([text for _, text in sections])
     fenced = "\n\n".join(f"BEGIN {name} {mark}\n{text}\nEND {name} {mark}" for name, text in sections)

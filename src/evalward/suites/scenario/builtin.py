@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from evalward.records.case import Case
@@ -68,8 +68,14 @@ class BuiltInAgent:
 
     readable: Sequence[Path] = ()
 
-    def __init__(self, target: Target, prompting: ToolPrompting) -> None:
-        self._target, self._prompting = target, prompting
+    def __init__(
+        self,
+        target: Target,
+        prompting: ToolPrompting,
+        part: Callable[[Trace], Trace | None] = lambda recording: recording,
+    ) -> None:
+        """`part`: what of a recorded trial is repeated; where that is `None` nothing of it is."""
+        self._target, self._prompting, self._part = target, prompting, part
 
     @property
     def id(self) -> str:
@@ -121,6 +127,9 @@ class BuiltInAgent:
         chat = self._target.open(case, trial)
         recording = chat.recording
         if recording is not None:
+            recording = self._part(recording)
+            if recording is None:
+                raise TrialSkippedError("not_recorded", f"the recording of {self.id} has no such part of the trial")
             refuse_unrepeatable(recording)
             chat = RecordedWork(recording)
         deadline = Deadline(time.monotonic() + job.timeout_s)

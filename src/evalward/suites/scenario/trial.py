@@ -45,7 +45,7 @@ from evalward.suites.scenario.scripts import (
 from evalward.suites.scenario.transcript import transcript_commands
 from evalward.suites.scenario.unread import About, unread_result
 from evalward.suites.scenario.watched import WatchedPlace
-from evalward.targets.agents.base import Agent, AgentJob, AgentRun
+from evalward.targets.agents.base import AgentJob, AgentRun, Worker
 from evalward.targets.agents.scripted import OracleAgent
 from evalward.targets.base import BrokeOffError, TrialSkippedError
 from evalward.targets.failures import Cause, TargetError
@@ -66,7 +66,7 @@ class Walls:
     allow_unisolated: bool = False
     judges_network: Network = "none"
 
-    def settings(self, agent: Agent) -> WorkspaceSettings:
+    def settings(self, agent: Worker) -> WorkspaceSettings:
         """For one agent, which has to find what it is installed in."""
         return WorkspaceSettings(
             limits=self.limits,
@@ -75,7 +75,7 @@ class Walls:
             allow_unisolated=self.allow_unisolated,
         )
 
-    def work(self, case: ScenarioCase, agent: Agent, place: Path) -> StageFolder:
+    def work(self, case: ScenarioCase, agent: Worker, place: Path) -> StageFolder:
         """The stages of one trial, with the walls around those who judge it."""
         return StageFolder(case, judges_settings(self.settings(agent), self.judges_network), place)
 
@@ -101,7 +101,7 @@ class _Verdict:
 
 
 async def run_scenario(
-    walls: Walls, case: ScenarioCase, agent: Agent, trial: int, judge: Judge | None = None
+    walls: Walls, case: ScenarioCase, agent: Worker, trial: int, judge: Judge | None = None
 ) -> TrialOutcome:
     """One trial. Raises `TrialSkippedError`, and `TrialBrokenError` for whatever is no doing of the agent's.
 
@@ -121,7 +121,7 @@ async def run_scenario(
 class _ScenarioStage:
     """A workspace with everybody who is to appear in it, and what is judged of it elsewhere."""
 
-    def __init__(self, workspace: Workspace, work: StageFolder, agent: Agent, trial: int, judge: Judge | None) -> None:
+    def __init__(self, workspace: Workspace, work: StageFolder, agent: Worker, trial: int, judge: Judge | None) -> None:
         self._workspace, self._work, self._agent, self._trial = workspace, work, agent, trial
         self._case, self._judge = work.case, judge
         self._trace = Trace()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from evalward.records.trace import Message, Text, ToolUse
 from evalward.suites.judge.rubric import Criterion, Rubric
 from evalward.suites.scenario.gate_models import Gate
 from evalward.suites.skill.details import Asks
+from evalward.suites.skill.skill_file import FOR_MODELS, SKILL_FILE
 
 EXPECTATION = "e"
 """What the ids of a rubric's criteria begin with; the number of the expectation follows, from 1."""
@@ -29,7 +31,6 @@ class SkillAsk(StrictRecord):
     wants: str | None = None
     unwanted: list[str] = []
     files: dict[str, str] = {}
-    fingerprints: dict[str, str] = {}
     checks: list[Gate] = []
     expectations: list[str] = []
     expected_output: str = ""
@@ -82,11 +83,18 @@ class SkillCase(Case):
         """A criterion of equal weight for each expectation; `None` without any."""
         return rubric_of(self.expectations)
 
+    @property
+    def reference_commands(self) -> list[str]:
+        """What a perfect agent runs: it reads the skill that is wanted, or none; then it solves the task."""
+        if self.asks == "trigger":
+            return [_reads(self.wants)] if self.wants is not None else ["true"]
+        return [_reads(self.skill), *self.solution] if self.solution else []
+
     def reference(self) -> list[Message]:
-        """One shell call per command of the solution, then a word of goodbye."""
+        """One shell call per command that reads the skill or solves the task, then a word of goodbye."""
         calls = [
             Message(role="assistant", content=[ToolUse(id=f"oracle_{n}", name="bash", input={"commands": command})])
-            for n, command in enumerate(self.solution, 1)
+            for n, command in enumerate(self.reference_commands, 1)
         ]
         return [*calls, Message(role="assistant", content=[Text(text="Done.")])] if calls else []
 
@@ -119,6 +127,10 @@ class SkillCase(Case):
             **({"fixture": self.fingerprints} if self.fingerprints else {}),
             **fingerprints(self.graders),
         }
+
+
+def _reads(name: str) -> str:
+    return f"cat {shlex.quote(f'{FOR_MODELS}/{name}/{SKILL_FILE}')}"
 
 
 def rubric_of(expectations: Sequence[str]) -> Rubric | None:

@@ -64,7 +64,8 @@ class SkillDetails(Details):
     `loaded` are the skills of the arm `with`, in the order in which they were loaded. `triggered`: the case's skill is
     among them; `None` where that is unknown, as after an error or where the prompt itself named the skill. `won` is the
     first one, `correct` whether a query led to what it should; `None` for tasks. `isolation` are the words for the
-    sandbox that was in force, `diverged_at` the first tool call (from 1) that a replay's tool answered otherwise.
+    sandbox that was in force, `diverged_at` the first tool call (from 1) that a replay's tool answered otherwise,
+    `artifacts` the folder beside the report, in which `without` has what that arm left.
     """
 
     kind: Literal["skill"] = "skill"
@@ -82,6 +83,16 @@ class SkillDetails(Details):
     judge: JudgeOutcome | None = None
     replayed: bool = False
     diverged_at: int | None = None
+    artifacts: str | None = None
+
+    def with_artifacts(self, path: str | None) -> SkillDetails:
+        """The details with the folder of the trial's files beside the report."""
+        return self.model_copy(update={"artifacts": path})
+
+    @property
+    def files_kept(self) -> str | None:
+        """The folder of the trial's files."""
+        return self.artifacts
 
     def arm(self, name: ArmName) -> ArmOutcome | None:
         """The arm of this name, `None` where it was not run."""
@@ -96,6 +107,7 @@ class SkillDetails(Details):
             "arms": [each.summary() for each in self.arms],
             "agent": "",
             "isolation": "",
+            "artifacts": None,
             "judge": None if self.judge is None else self.judge.summary(),
         }
         return self.model_copy(update=update)

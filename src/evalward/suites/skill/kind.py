@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evalward.config import LoadedConfig
@@ -16,7 +16,7 @@ from evalward.records.result import Details, Result
 from evalward.records.sections import FileText, Section, TrialSection
 from evalward.records.surface import PartTexts, Surface
 from evalward.render.kinds import TrialText
-from evalward.suites.base import BaseKind, TrialOutcome
+from evalward.suites.base import BaseKind, Proof, TrialOutcome
 from evalward.suites.skill.details import SkillDetails
 from evalward.suites.skill.evidence import as_failed, contrast, evidence, trial_text
 from evalward.suites.skill.findings import interpret
@@ -63,6 +63,16 @@ class SkillKind(BaseKind):
         from evalward.suites.skill.trial import run_skill  # noqa: PLC0415
 
         return await run_skill(suite, case, target, trial)
+
+    async def prove(self, suite: SkillPrepared) -> Proof:
+        """What should be loaded is, solutions pass their checks, and doing nothing fails one."""
+        from evalward.suites.skill.prove import prove_skills  # noqa: PLC0415
+
+        return await prove_skills(suite)
+
+    def base_side(self, suite: SkillPrepared) -> SkillPrepared:
+        """Tasks with the base's skill alone: what they come to without one is the head's to measure."""
+        return replace(suite, settings=replace(suite.settings, without=False))
 
     def per_trial(self, metric: str) -> PerTrial | None:
         """What single trials add to a metric."""

@@ -17,6 +17,10 @@ from evalward.records.base import digest
 from evalward.records.problem import wrong
 
 SKILL_FILE = "SKILL.md"
+FOR_MODELS = ".agents/skills"
+"""Where skills are installed for codex and the built-in agent."""
+PLACES = (".claude/skills", FOR_MODELS)
+"""Where they are installed: the first is claude-code's; opencode looks in both."""
 EVALS = "evals"
 """The folder of a skill's own evals: it belongs to the definition, and is never installed."""
 TRIGGER_LISTS = ("trigger-evals.json", "trigger-eval.json", "triggers.json", "trigger_evals.json")

@@ -113,8 +113,13 @@ class AgentRun:
         return self.exit_code == 0 and not self.timed_out
 
 
-class Agent(Evaluated, Protocol):
-    """One who works by itself, evaluated by scenarios."""
+class Worker(Protocol):
+    """One who does a job by itself, as far as the place of the job has to know."""
+
+    @property
+    def id(self) -> str:
+        """As reports call it."""
+        ...
 
     @property
     def readable(self) -> Sequence[Path]:
@@ -127,6 +132,10 @@ class Agent(Evaluated, Protocol):
         What goes wrong before it begins is a `TargetError` or `SandboxError`; from then on a `BrokeOffError`.
         """
         ...
+
+
+class Agent(Evaluated, Worker, Protocol):
+    """One who works by itself, evaluated by scenarios."""
 
 
 def works(target: Evaluated) -> TypeIs[Agent]:
