@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ def decided(now: Report, *rules: Rule) -> Verdict:
     return reach_verdict(seen.comparison, Policy(rules=list(rules or [BEAT])), {}, seen.samples)
 
 
-def rule_of(results: Sequence[Result], rule: Rule = BEAT, **more: object) -> RuleOutcome:
+def rule_of(results: Sequence[Result], rule: Rule = BEAT, **more: Any) -> RuleOutcome:
     return decided(skill_report(results, **more), rule).rules[0]
 
 
@@ -104,9 +105,7 @@ ALONE = [task(f"t{n}", arm("with", 4)) for n in range(6)]
         (tasks(*[(4, 0)] * 6), {"whole": 12}, "not_judged", "only some cases were run"),
     ],
 )
-def test_what_is_not_compared__is_no_pass(
-    results: list[Result], more: dict[str, object], status: str, words: str
-) -> None:
+def test_what_is_not_compared__is_no_pass(results: list[Result], more: dict[str, Any], status: str, words: str) -> None:
     now = skill_report(results, **more)
     if "whole" in more:
         now = now.model_copy(update={"partial": Partial(suites=[], targets=[], cases=["csv/*"])})
