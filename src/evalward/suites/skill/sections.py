@@ -69,7 +69,13 @@ def _arms(run: Run, now: Sequence[Result], before: Sequence[Result], kind: Compa
         ]
     note = " ".join(part for part in (_than_nothing(run, kind), _than_before(run, now, before)) if part)
     return RunListing(
-        title="With and without", head="tasks", columns=[name for name, _ in sides], rows=rows, note=note, open=True
+        title="With and without",
+        head="tasks",
+        columns=[name for name, _ in sides],
+        rows=rows,
+        note=note,
+        open=True,
+        counted=False,
     )
 
 
