@@ -235,4 +235,7 @@ def test_skills_with_evals_become_the_suite(tmp_path: Path) -> None:
     assert "1 suite, 2 cases, 2 trials, no problem" in valid(without)
     assert config(both)["suites"][0]["targets"] == ["oracle", "anthropic/claude-haiku-4-5"]
     assert config(both)["protect"] == [".claude/skills/*/evals/**"]
+    beaten = {"metric": "uplift_pass_rate", "must_beat": "without"}
+    assert beaten in config(both)["policy"]
+    assert beaten not in config(without)["policy"]
     assert "1 suite, 3 cases, 5 trials, no problem" in valid(both)
