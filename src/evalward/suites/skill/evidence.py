@@ -81,7 +81,8 @@ def contrast(metric: str, arm: Arm, results: Sequence[Result]) -> Contrast | Non
         if values is not None:
             known = cases.get(result.id, CaseValues((), ()))
             cases[result.id] = CaseValues((*known.before, values[1]), (*known.now, values[0]))
-    tried = sum(details_of(result).arm(arm) is not None for result in results)
+    others = [details_of(result).arm(arm) for result in results]
+    tried = sum(other is not None and other.status is not Status.SKIPPED for other in others)
     shape = PER_TRIAL[metric]
     return Contrast(cases, shape.unit, shape.better, tried)
 
