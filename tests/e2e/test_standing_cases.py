@@ -60,7 +60,7 @@ def test_a_skills_body__has_its_own_evals_run__and_the_others_stand(repo: Path) 
     for name in ("comment.md", "report.html"):
         assert "2 stand as in the baseline of" in " ".join((repo / OUTPUT / name).read_text("utf-8").split())
     judgement = json.loads((repo / OUTPUT / "judgement.json").read_text("utf-8"))
-    (rule,) = judgement["verdict"]["rules"]
+    rule = next(rule for rule in judgement["verdict"]["rules"] if rule["rule"]["metric"] == "pass_rate")
     assert (rule["value"]["denominator"], rule["before"]["denominator"], rule["now"]["denominator"]) == (5.0, 3.0, 3.0)
     again = evalward(repo, "compare")
     assert (again.code, "2 of 5 cases" in again.out) == (0, True), again.out
@@ -75,7 +75,7 @@ def test_a_drop_in_one_skill__is_held_against_its_own_cases(repo: Path) -> None:
     done = evalward(repo, "check", "--changed-since", "main")
     assert (done.code, measured(repo)[0]) == (1, OF_CSV), done.err
     judgement = json.loads((repo / OUTPUT / "judgement.json").read_text("utf-8"))
-    (rule,) = judgement["verdict"]["rules"]
+    rule = next(rule for rule in judgement["verdict"]["rules"] if rule["rule"]["metric"] == "pass_rate")
     assert (rule["stage"], rule["value"]["value"]) == ("drop", 0.8)
     assert rule["delta"] == pytest.approx(-1 / 3)
 
