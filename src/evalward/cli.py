@@ -15,6 +15,7 @@ from evalward import __version__
 from evalward.commands.baseline_arguments import add_baseline
 from evalward.commands.ci_arguments import add_accept, add_release
 from evalward.commands.demo_arguments import add_demo
+from evalward.commands.doctor_arguments import add_doctor
 from evalward.commands.exchange_arguments import add_exchange
 from evalward.commands.guidance_arguments import add_guidance
 from evalward.commands.help_arguments import add_completion, add_help
@@ -57,6 +58,9 @@ FAILED = "only what failed last time, by the report in DIR"
 EXIT_INPUT, EXIT_OURS = 2, 3  # as in records.verdict, which is too slow to load for --help
 
 EPILOG = """\
+New here? `evalward demo` shows what it does, without a key; `evalward init`
+begins in your repository; `evalward doctor` says what is missing.
+
 exit codes: 0 pass or inconclusive · 1 the gate failed · 2 the input is wrong
             3 could not be judged
 """
@@ -78,6 +82,7 @@ def build_parser() -> CommandParser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     add_demo(commands, _command)
     add_init(commands, _command)
+    add_doctor(commands, _command)
     _add_run(commands)
     _add_check(commands)
     add_compare(commands, _command)
@@ -126,7 +131,7 @@ def _selection_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
-    parser = _command(commands, "run", "run suites, write report.json and report.md", _run)
+    parser = _command(commands, "run", "run the suites and write what was measured; judge nothing", _run)
     parser.set_defaults(keys=True)
     _selection_options(parser)
     add_plan_options(parser)
@@ -142,7 +147,7 @@ def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
 
 
 def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
-    parser = _command(commands, "check", "run, compare with the baseline, decide, write the reports", _check)
+    parser = _command(commands, "check", "run the suites, compare with the baseline, decide, write the reports", _check)
     parser.set_defaults(keys=True)
     _selection_options(parser)
     add_plan_options(parser)
@@ -150,7 +155,7 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
     add_batch(parser)
     add_changed_since(parser)
     add_parts_option(parser)
-    parser.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
+    parser.add_argument("--baseline", type=Path, metavar="FILE", help="the baseline; default: the config's")
     parser.add_argument(
         "--base", metavar="COMMIT", help="measured alongside the files here if needed; default: the baseline's"
     )
@@ -167,12 +172,12 @@ def _add_publish(commands: Commands[argparse.ArgumentParser]) -> None:
     parser.set_defaults(keys=True)
     parser.add_argument("folder", type=Path, metavar="DIR", help="the downloaded artifact: the first stage's output")
     parser.add_argument(
-        "--config", default=str(DEFAULT_CONFIG), metavar="FILE", help="of the base; default: evalward.yml"
+        "--config", default=str(DEFAULT_CONFIG), metavar="FILE", help="the base's config; default: evalward.yml"
     )
-    parser.add_argument("--baseline", metavar="FILE", help="of the base; default: the config's")
+    parser.add_argument("--baseline", metavar="FILE", help="the base's baseline; default: the config's")
     add_judging(parser)
     parser.add_argument(
-        "--comment-id", default="evalward", metavar="ID", help="as the first stage's; default: evalward"
+        "--comment-id", default="evalward", metavar="ID", help="the same as in the first stage; default: evalward"
     )
     add_folder(parser, DEFAULT_OUTPUT)
 
@@ -268,7 +273,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = read_arguments(build_parser(), argv)
     kept = SCREEN if getattr(args, "screen", False) else frozenset()
     if argv is None:
-        named = _provider_variables() if getattr(args, "asks_for_keys", False) else frozenset()
+        named = _asked_variables(args)
         enter(sys.argv[1:], keys=getattr(args, "keys", False), kept=kept, named=named)
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
@@ -277,6 +282,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     if argv is None and getattr(args, "keys", False):
         os.chdir("/")  # nothing of the folder that we were called in is meant by a relative path from here on
     raise SystemExit(_flushed(guarded(world, lambda world: args.handler(world, args))))
+
+
+def _asked_variables(args: argparse.Namespace) -> frozenset[str]:
+    """The variables of which a command needs to know whether they are set."""
+    if getattr(args, "asks_for_names", False):  # the configuration may name any
+        return frozenset(name for name in os.environ if name.isidentifier())
+    return _provider_variables() if getattr(args, "asks_for_keys", False) else frozenset()
 
 
 def _provider_variables() -> frozenset[str]:
