@@ -205,7 +205,7 @@ def test_accept__a_run_that_did_not_measure_the_head_is_refused(site: Site, chan
 
 
 def test_accept__a_marker_that_somebody_else_wrote_does_not_count(site: Site) -> None:
-    head = judged(site)
+    judged(site)
     for comment in site.api.comments[7]:
         comment.login = "stranger"
     assert accept(site).code == 2
@@ -230,7 +230,7 @@ def test_accept__dry_run_writes_nothing(site: Site) -> None:
 
 
 def test_accept__a_given_report_has_to_be_the_one_of_the_comment(site: Site) -> None:
-    head = judged(site)
+    judged(site)
     assert accept(site, report="evalward-out/report.json").code == 0
     assert site.passed("topic") == 2
 
