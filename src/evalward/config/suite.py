@@ -34,10 +34,12 @@ class Suite(StrictRecord):
 
     `takes` says which targets its kind takes, and `file_keys` which keys name files of the repository; `a.b` is the
     key `b` of the key `a`, `a.*` every key of `a`. `deprecated` are old spellings of keys, which are still read.
+    `naming_keys` are those whose files name further ones.
     """
 
     takes: ClassVar[TargetForms] = TargetForms()
     file_keys: ClassVar[Sequence[str]] = ("cases", "system")
+    naming_keys: ClassVar[Sequence[str]] = ("cases",)
     deprecated: ClassVar[Mapping[str, Deprecation]] = MappingProxyType({})
 
     name: Name = Field(description="Name of the suite, unique in the file")
@@ -82,8 +84,13 @@ class Suite(StrictRecord):
         return ()
 
     @classmethod
+    def contrasted(cls, suite: Value) -> Sequence[str]:  # noqa: ARG003 - most suites have one arm
+        """The metrics that a rule's `must_beat` can hold: those that compare arms of the same trials."""
+        return ()
+
+    @classmethod
     def files_named_in(cls, path: str, content: bytes) -> FilesNamed:  # noqa: ARG003 - most cases name none
-        """Which further files of the repository a case file needs, so that the suite can be run from a commit."""
+        """Which further files a file of `naming_keys` needs, so that the suite can be run from a commit."""
         return FilesNamed()
 
     @classmethod
