@@ -116,6 +116,8 @@ class SkillBench:
         """Ask this server for every model."""
         served = Bench(self.root)
         served.serve(server)
+        openai = served.more["providers"]["openai"]
+        served.more["providers"]["openai-responses"] = {**openai, "prices": {"gpt-5": openai["prices"]["gpt-4.1"]}}
         self.more |= served.more
         self.env |= served.env
 
