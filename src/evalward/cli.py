@@ -15,6 +15,7 @@ from evalward import __version__
 from evalward.commands.baseline_arguments import add_baseline
 from evalward.commands.ci_arguments import add_accept, add_release
 from evalward.commands.demo_arguments import add_demo
+from evalward.commands.doctor_arguments import add_doctor
 from evalward.commands.exchange_arguments import add_exchange
 from evalward.commands.guidance_arguments import add_guidance
 from evalward.commands.help_arguments import add_completion, add_help
@@ -78,6 +79,7 @@ def build_parser() -> CommandParser:
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
     add_demo(commands, _command)
     add_init(commands, _command)
+    add_doctor(commands, _command)
     _add_run(commands)
     _add_check(commands)
     add_compare(commands, _command)
@@ -268,7 +270,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     args = read_arguments(build_parser(), argv)
     kept = SCREEN if getattr(args, "screen", False) else frozenset()
     if argv is None:
-        named = _provider_variables() if getattr(args, "asks_for_keys", False) else frozenset()
+        named = _asked_variables(args)
         enter(sys.argv[1:], keys=getattr(args, "keys", False), kept=kept, named=named)
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
@@ -277,6 +279,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     if argv is None and getattr(args, "keys", False):
         os.chdir("/")  # nothing of the folder that we were called in is meant by a relative path from here on
     raise SystemExit(_flushed(guarded(world, lambda world: args.handler(world, args))))
+
+
+def _asked_variables(args: argparse.Namespace) -> frozenset[str]:
+    """The variables of which a command needs to know whether they are set."""
+    if getattr(args, "asks_for_names", False):  # the configuration may name any
+        return frozenset(name for name in os.environ if name.isidentifier())
+    return _provider_variables() if getattr(args, "asks_for_keys", False) else frozenset()
 
 
 def _provider_variables() -> frozenset[str]:

@@ -93,6 +93,7 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "plan": "evalward.records.plan:CostPlan",
         "judgement": "evalward.records.verdict:Judgement",
         "history": "evalward.records.history:HistoryEntry",
+        "checkup": "evalward.records.checkup:Checkup",
         "bash-case": "evalward.suites.bash.case:BashTask",
         "bash-cases": "evalward.suites.bash.schema:CASES",
         "command-cases": "evalward.suites.command.schema:CASES",
@@ -106,6 +107,10 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "prompt-file": "evalward.suites.prompt.file:PromptFile",
     },
 }
+
+
+GROUPS = frozenset(_OURS)
+"""All groups of entry points."""
 
 
 def ours(group: str) -> Mapping[str, str]:

@@ -64,6 +64,7 @@ CONFIG = """
 COMMANDS = (
     ("demo", "--output", "bare/demo"),
     ("init", "--yes"),
+    ("doctor",),
     ("run", "--output", "bare/out"),
     ("check", "--output", "bare/out"),
     ("check", "--changed-since", "HEAD", "--output", "bare/out"),

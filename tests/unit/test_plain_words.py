@@ -19,7 +19,7 @@ RIDDLES = re.compile(
 CODE = re.compile(r"^ *```.*?^ *```$|`[^`\n]+`|\]\([^)\n]*\)|https?://\S+", re.MULTILINE | re.DOTALL)
 MARKS = re.compile(r"\{#.*?#\}|\{%.*?%\}|\{\{.*?\}\}|<[^>]*>", re.DOTALL)
 PAGES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "action.yml")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CODE_OF_CONDUCT.md", "action.yml")),
     *sorted((ROOT / "docs").rglob("*.md")),
     *sorted((ROOT / "examples").rglob("README.md")),
 ]

@@ -10,6 +10,7 @@ EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType(
         "": ("evalward check", "evalward show", "evalward help baseline update"),
         "demo": ("evalward demo", "evalward demo --output /tmp/evalward-demo"),
         "init": ("evalward init", "evalward init --yes"),
+        "doctor": ("evalward doctor", "evalward doctor --network", "evalward doctor --format json"),
         "run": (
             "evalward run",
             "evalward run --plan",

@@ -140,14 +140,7 @@ def _text(world: World, summary: HistorySummary, options: ShowOptions) -> str:
         return history_markdown(summary)
     to_file = options.output is not None
     colour = not to_file and world.colour(world.out)
-    return history_text(summary, colour=colour, width=world.width, ascii=not to_file and only_ascii(world))
-
-
-def only_ascii(world: World) -> bool:
-    """True where the environment names an encoding other than UTF-8, or the output is written in one."""
-    locale = next((world.env[name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if world.env.get(name)), "utf-8")
-    encoding = getattr(world.out, "encoding", None) or "utf-8"
-    return not all("utf8" in name.lower().replace("-", "") for name in (locale, encoding))
+    return history_text(summary, colour=colour, width=world.width, ascii=not to_file and world.only_ascii)
 
 
 def _selected(summary: HistorySummary, options: ShowOptions) -> HistorySummary:

@@ -13,6 +13,7 @@ from evalward.commands.files import read_baseline_file, read_baseline_if_any
 from evalward.commands.validate_files import beginning_of, config_naming, is_baseline, is_config, suites_naming
 from evalward.commands.world import World
 from evalward.config import LoadedConfig
+from evalward.config.deprecated import deprecated_keys
 from evalward.config.load import load_config
 from evalward.config.odd import odd_rules
 from evalward.config.surroundings import ADDRESSES, KEYS, ignored_addresses, keys_not_sent
@@ -88,7 +89,8 @@ def _validate_config(path: Path, variables: Collection[str], *, prove: bool) -> 
     counts = (plural(len(loaded.config.suites), "suite"), plural(len(ids), "case"), plural(plan.size, "trial"))
     headline = f"{path}: {', '.join(counts)}, no problem"
     warnings = (note for run in plan.runs for note in run.suite.warnings)
-    odd = dict.fromkeys([*odd_rules(loaded), *_not_followed(loaded, variables), *warnings, *_unused(plan)])
+    of_file = [*deprecated_keys(loaded), *odd_rules(loaded), *_not_followed(loaded, variables)]
+    odd = dict.fromkeys([*of_file, *warnings, *_unused(plan)])
     return [headline, *found.lines, *_rules(loaded), *(f"warning: {note}" for note in odd)]
 
 

@@ -63,6 +63,13 @@ class World:
         except OSError:
             return 100
 
+    @property
+    def only_ascii(self) -> bool:
+        """True where the environment names an encoding other than UTF-8, or the output is written in one."""
+        locale = next((self.env[name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if self.env.get(name)), "utf-8")
+        encoding = getattr(self.out, "encoding", None) or "utf-8"
+        return not all("utf8" in name.lower().replace("-", "") for name in (locale, encoding))
+
     def show(self, text: str) -> None:
         """What a command found: lines on standard output, without secrets.
 

@@ -5,7 +5,8 @@ The rest stands in the kind's own record, a subclass of `Suite` in the kind's fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field, GetJsonSchemaHandler
@@ -16,6 +17,7 @@ from evalward.config.reading import get, texts
 from evalward.config.targets import SomeTargets, TargetForms, ids_of
 from evalward.config.words import KeyPath, Value, shown
 from evalward.records.base import StrictRecord
+from evalward.records.deprecation import Deprecation
 from evalward.records.target_id import target_id
 
 if TYPE_CHECKING:
@@ -31,11 +33,12 @@ class Suite(StrictRecord):
     """One suite, as far as all kinds have it in common.
 
     `takes` says which targets its kind takes, and `file_keys` which keys name files of the repository; `a.b` is the
-    key `b` of the key `a`, `a.*` every key of `a`.
+    key `b` of the key `a`, `a.*` every key of `a`. `deprecated` are old spellings of keys, which are still read.
     """
 
     takes: ClassVar[TargetForms] = TargetForms()
     file_keys: ClassVar[Sequence[str]] = ("cases", "system")
+    deprecated: ClassVar[Mapping[str, Deprecation]] = MappingProxyType({})
 
     name: Name = Field(description="Name of the suite, unique in the file")
     kind: str = Field(description="The family of evaluation")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, cast
 
 from evalward.config import LoadedConfig, Suite
+from evalward.config.deprecated import deprecated_keys
 from evalward.engine.selection import Selection, is_pattern
 from evalward.engine.subject import subject_of
 from evalward.records.case import Case
@@ -126,7 +127,8 @@ def make_plan(
                 for what in idle
             ]
         )
-    warnings = list(dict.fromkeys(warning for run in runs for warning in run.suite.warnings))
+    noted = (warning for run in runs for warning in run.suite.warnings)
+    warnings = list(dict.fromkeys([*deprecated_keys(loaded), *noted]))
     return Plan(runs, selection.partial, warnings, gathered)
 
 

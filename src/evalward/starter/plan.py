@@ -9,6 +9,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from evalward import __version__
 from evalward.packaged import packaged
 from evalward.records.providers import PROVIDERS
 from evalward.starter.found import SHELL, Origin
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 CONFIG = "evalward.yml"
 WORKFLOW = ".github/workflows/evalward.yml"
 IGNORED = "evalward-out/"
-REF = "main"
-"""Of the action, in the workflow."""
-
 MODEL = re.compile(r"([a-z0-9-]+)/[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}")
 INSTALLED: Mapping[str, str] = MappingProxyType(
     {
@@ -93,7 +91,7 @@ def planned(first: FirstSuite) -> list[NewFile]:
         "flags": first.origin.flags,
         "model": first.model,
         "key": first.key,
-        "ref": REF,
+        "ref": action_ref(__version__),
         "install": INSTALLED.get(first.origin.template),
     }
     if server is not None and server.command:
@@ -118,6 +116,12 @@ def _requests(server: FoundServer, model: str | None, values: Mapping[str, objec
 
     cases, left = case_texts(server.catalogue, model)
     return "".join([written("mcp-cases.yml", values), *(f"# {line}\n" for line in left), cases])
+
+
+def action_ref(version: str) -> str:
+    """The action's ref in the workflow, for a package of this version: before the first release there is no tag."""
+    major = version.partition(".")[0]
+    return "main" if major == "0" else f"v{major}"
 
 
 def ignoring(text: str) -> str | None:

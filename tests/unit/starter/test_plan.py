@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from evalward import __version__
 from evalward.config.load import parse_config
 from evalward.starter.found import SHELL, Origin
 from evalward.starter.mcp_server import FoundServer
@@ -16,6 +17,7 @@ from evalward.starter.plan import (
     INSTALLED,
     WORKFLOW,
     FirstSuite,
+    action_ref,
     ignoring,
     key_of,
     planned,
@@ -111,7 +113,7 @@ def test_the_commands_name_their_files() -> None:
 
 def test_the_workflow_is_the_example_of_the_action() -> None:
     example = (ROOT / "examples" / "workflows" / "pull-request.yml").read_text("utf-8")
-    values = {"key": "ANTHROPIC_API_KEY", "ref": f"{'0' * 40} # put the full SHA of the release here"}
+    values = {"key": "ANTHROPIC_API_KEY", "ref": f"{'0' * 40} # put the full SHA of a release here"}
     made = written("workflow.yml", {**values, "ref": "REF"}).replace("REF", values["ref"])
     assert made == example[example.index("name: evalward") :]
 
@@ -123,7 +125,12 @@ def test_the_workflow_names_the_key_alone(key: str | None) -> None:
     gate, link = (step for step in job["steps"] if step.get("uses", "").startswith("evalward/"))
     assert gate.get("env") == ({key: f"${{{{ secrets.{key} }}}}"} if key else None)
     assert text.count("secrets.") == (1 if key else 0)
-    assert gate["uses"] == link["uses"] == "evalward/evalward@main"
+    assert gate["uses"] == link["uses"] == f"evalward/evalward@{action_ref(__version__)}"
+
+
+@pytest.mark.parametrize(("version", "ref"), [("0.1.0", "main"), ("1.0.0", "v1"), ("12.3.4", "v12")])
+def test_the_workflow_names_the_release_that_there_is(version: str, ref: str) -> None:
+    assert action_ref(version) == ref
 
 
 @pytest.mark.parametrize("template", INSTALLED)

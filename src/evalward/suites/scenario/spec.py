@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar, Literal
 
 from pydantic import AliasChoices, Field
@@ -11,6 +13,7 @@ from evalward.config.fields import SomeTexts, Text, TextList
 from evalward.config.suite import ComparedSuite, FilesNamed, IsolatedSuite, Network
 from evalward.config.targets import MODEL_FORMS, TargetForms
 from evalward.records.base import StrictRecord
+from evalward.records.deprecation import Deprecation
 from evalward.suites.target_forms import NO_FILES
 
 
@@ -44,6 +47,10 @@ class ScenarioSuite(IsolatedSuite, ComparedSuite):
             ),
             **NO_FILES,
         },
+    )
+
+    deprecated: ClassVar[Mapping[str, Deprecation]] = MappingProxyType(
+        {"target": Deprecation(instead="tool", since="2026-11-23", until="2027-06-01")}
     )
 
     kind: Literal["scenario"] = Field(description="The family of evaluation")
