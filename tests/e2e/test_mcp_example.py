@@ -72,6 +72,20 @@ def test_its_pull_request__fails_and_says_first_what_it_changed(tmp_path: Path) 
     assert "Tools: 2 changed" in page
 
 
+def test_a_tool_that_gets_another_name__fails_with_the_comment(tmp_path: Path) -> None:
+    copy = copied(tmp_path)
+    for file in (copy / "tools.json", copy / "tools-after.json"):
+        file.write_text(file.read_text("utf-8").replace('"search_orders"', '"find_orders_by_text"'), "utf-8")
+    code, said = evalward("check", "--config", str(copy / "evalward.yml"), "--output", str(tmp_path / "out"))
+    assert code == 1, said
+    comment = (tmp_path / "out" / "comment.md").read_text("utf-8")
+    assert "`search_orders` is called `find_orders_by_text` now\n" in comment
+    assert 'lists no tool "search_orders". Did you mean find_orders_by_text, which takes the same' in comment
+    code, said = evalward("validate", str(copy / "evalward.yml"))
+    assert code == 2, said
+    assert 'lists no tool "search_orders"' in said
+
+
 def test_a_description_that_only_a_replay_looked_at__is_not_passed(tmp_path: Path) -> None:
     copy = copied(tmp_path, ("tools.json", "tools-after.json"))
     code, said = evalward("check", "--config", str(copy / "evalward.yml"), "--output", str(tmp_path / "out"))

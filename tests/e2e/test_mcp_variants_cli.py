@@ -49,6 +49,11 @@ def test_a_model_reads_both_and_the_report_has_them_side_by_side(tmp_path: Path)
     assert {d.metric: d.standing for d in model.of("better")}["tool_selection_accuracy"] == "same"
     assert oracle.not_measured == "this target reads no descriptions: name a model under `targets`"
     assert "better against current: no difference." in " ".join(done.out.split())
+    assert f"Descriptions: t × {CHAT}" in done.out
+    assert "Guidance" not in done.out
+    page = repo.path("guidance.md").read_text("utf-8")
+    assert page.startswith("### Which descriptions are better?\n")
+    assert "#### Descriptions: " in page
 
 
 def test_a_target_that_reads_nothing_compares_nothing(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from evalward.decide.statistics.permutation import CaseValues, least_two_sided, 
 from evalward.decide.statistics.student import student_quantile
 from evalward.records.evidence import Interval
 from evalward.records.guidance import (
+    Compared,
     GuidanceColumn,
     GuidanceComparison,
     GuidanceDifference,
@@ -44,11 +45,17 @@ class ComparedRow:
     mirrors: str | None = None
 
 
+_WITH_EACH: Mapping[Compared, str] = {
+    "guidance": "with each guidance",
+    "descriptions": "with each set of descriptions",
+}
+
+
 @dataclass(frozen=True)
 class GuidanceReading:
     """How a kind reads its results: its metrics, the rows to show, the patterns, and the advice that they give.
 
-    `case` is what it calls a case.
+    `case` is what it calls a case, `compares` what differs between the columns.
     """
 
     measure: Callable[[Sequence[Result]], Measurement]
@@ -56,6 +63,7 @@ class GuidanceReading:
     diagnose: Callable[[Sequence[Result], Measurement], list[Finding]]
     advise: Callable[[Sequence[Result], Sequence[Finding]], list[str]]
     case: str = "scenario"
+    compares: Compared = "guidance"
 
 
 @dataclass(frozen=True)
@@ -80,10 +88,17 @@ def compare_guidance(
     shared = _shared(columns)
     every = dict.fromkeys(result.id for column in columns for result in column.results)
     base = GuidanceComparison(
-        suite=suite, target=target, why=why, cases=shared, left_out=[case for case in every if case not in shared]
+        suite=suite,
+        target=target,
+        compares=reading.compares,
+        why=why,
+        cases=shared,
+        left_out=[case for case in every if case not in shared],
     )
     if not shared:
-        return base.model_copy(update={"not_measured": f"no {reading.case} has a valid trial with each guidance"})
+        return base.model_copy(
+            update={"not_measured": f"no {reading.case} has a valid trial {_WITH_EACH[reading.compares]}"}
+        )
     sides = [_side(column, shared, reading) for column in columns]
     rows = [row for row in reading.rows if any(_known(side.numbers.get(row.metric)) for side in sides)]
     differences = _differences(sides, rows, random=random)
@@ -331,7 +346,7 @@ def _notes(
     broken = [f"{side.errors} with {side.column.name}" for side in sides if side.errors]
     if broken:
         notes.append(
-            f"Trials that ended in an error through no fault of the guidance, and don't count: {', '.join(broken)}."
+            f"Trials that ended in an error through no fault of what is compared, and don't count: {', '.join(broken)}."
         )
     return notes
 

@@ -18,6 +18,8 @@ Standing = Literal["better", "worse", "unclear", "same", "thin", "exact", "unkno
 `thin`: too few trials to say anything; `exact`: the target leaves nothing to chance, so the difference is one;
 `unknown`: a side, or some trial, doesn't tell it."""
 
+Compared = Literal["guidance", "descriptions"]
+
 
 class GuidanceNumber(Record):
     """A number of the specification's table: the name people read, the metric's id, and its value."""
@@ -65,12 +67,14 @@ class GuidanceDifference(Record):
 class GuidanceComparison(Record):
     """One suite and one target, with several guidances side by side; the first column is the reference.
 
+    `compares` is what the columns differ in: guidance that an agent reads, or descriptions of tools.
     `cases` are the scenarios that all columns have with equal definitions; `left_out` are the others. `why` says how
     the comparison came about, `notes` what has to be known to read it. With `not_measured` there is nothing else.
     """
 
     suite: str
     target: str
+    compares: Compared = "guidance"
     why: str = ""
     cases: list[str] = []
     left_out: list[str] = []

@@ -38,8 +38,10 @@ def build_guidance(comparison: GuidanceComparison, detail: Detail = "full") -> G
     notes = list(comparison.notes)
     if comparison.left_out:
         named = ", ".join(map(quoted, comparison.left_out[:10]))
-        notes.append(f"Left out, because not every guidance has a valid trial of it: {named}.")
+        each = "guidance" if comparison.compares == "guidance" else "set of descriptions"
+        notes.append(f"Left out, because not every {each} has a valid trial of it: {named}.")
     return GuidanceView(
+        title=comparison.compares.capitalize(),
         name=comparison.name,
         why=comparison.why,
         headlines=_headlines(comparison),
@@ -54,7 +56,8 @@ def build_guidance(comparison: GuidanceComparison, detail: Detail = "full") -> G
 def _headlines(comparison: GuidanceComparison) -> list[str]:
     """A sentence per column but the first."""
     if comparison.not_measured is not None:
-        return [f"The guidance versions could not be compared: {comparison.not_measured}."]
+        what = "guidance versions" if comparison.compares == "guidance" else "descriptions"
+        return [f"The {what} could not be compared: {comparison.not_measured}."]
     reference = comparison.columns[0].name
     return [_headline(comparison.of(c.name), c.name, reference) for c in comparison.columns[1:]]
 
@@ -167,7 +170,10 @@ def _finding(finding: Finding, number: int) -> tuple[str, str, str]:
 
 def guidance_markdown(comparisons: Iterable[GuidanceComparison]) -> str:
     """The comparisons as a page."""
-    return render("guidance_page.md.j2", views=[build_guidance(one) for one in comparisons])
+    views = [build_guidance(one) for one in comparisons]
+    described = {view.title for view in views} == {"Descriptions"}
+    asked = "Which descriptions are better?" if described else "Is this guidance any good?"
+    return render("guidance_page.md.j2", asked=asked, views=views)
 
 
 def guidance_json(comparisons: Sequence[GuidanceComparison]) -> str:
@@ -185,7 +191,7 @@ def guidance_text(comparisons: Iterable[GuidanceComparison], *, colour: bool, wi
 
 def say_guidance(screen: Screen, view: GuidanceView) -> None:
     """One comparison on a screen."""
-    screen.heading(f"Guidance: {view.name}")
+    screen.heading(f"{view.title}: {view.name}")
     for line in (view.why, *view.headlines, *view.notes):
         if line:
             screen.say(without_marks(line), 2)

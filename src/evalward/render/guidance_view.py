@@ -27,8 +27,9 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class GuidanceView:
-    """One comparison, as it is shown."""
+    """One comparison, as it is shown. `title` says what is compared."""
 
+    title: str
     name: str
     why: str
     headlines: list[str]

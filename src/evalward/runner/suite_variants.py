@@ -43,7 +43,10 @@ def _compared(run: PlannedRun, variants: Mapping[str, Prepared], done: Mapping[s
     suite, target = run.suite.spec.name, run.target.id
     why_not, reading = _why_not(run), guidance_of(run.kind.name)
     if why_not is not None or reading is None:
-        return GuidanceComparison(suite=suite, target=target, why=WHY, not_measured=why_not or _READ_NOTHING)
+        not_measured = why_not or _READ_NOTHING
+        return GuidanceComparison(
+            suite=suite, target=target, compares="descriptions", why=WHY, not_measured=not_measured
+        )
     sides = {CURRENT: run.suite, **variants}
     changed = differing_parts([one.subject for one in sides.values()])
     columns = [

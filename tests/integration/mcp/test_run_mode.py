@@ -12,12 +12,14 @@ import pytest
 
 from evalward.records.problem import InputError
 from evalward.records.result import Result, Status
+from evalward.records.sections import Facts
 from evalward.records.trace import Trace
 from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.suites.mcp.context import McpPrepared
 from evalward.suites.mcp.details import McpDetails
 from evalward.suites.mcp.kind import MCP
 from evalward.suites.mcp.own_server import NOT_LISTED
+from evalward.suites.mcp.trial_sections import trial_sections
 from evalward.targets.replay import ReplayChat
 from evalward.targets.scripted import Nop, Oracle
 from support.mcp import checkout
@@ -141,6 +143,13 @@ async def test_a_conversation_ends_at_the_turn_limit(root: Path) -> None:
 async def test_what_a_server_wants_of_a_host_is_in_the_result(root: Path) -> None:
     prepared = suite(root, "ask=sampling/createMessage")
     assert details(await result(prepared, Oracle())).refused == {"sampling/createMessage": 1}
+
+
+async def test_that_a_server_changed_its_list_is_in_the_trials_view(root: Path) -> None:
+    found = await result(suite(root, "changed"), Oracle())
+    more = trial_sections(found, [])[-1]
+    assert isinstance(more, Facts)
+    assert ("times that the server changed its list of tools", ["1"]) in [(row.label, row.values) for row in more.rows]
 
 
 async def test_a_server_at_an_address_executes_calls(root: Path) -> None:

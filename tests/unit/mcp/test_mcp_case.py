@@ -13,6 +13,7 @@ from evalward.records.problem import InputError, Place
 from evalward.records.trace import ToolUse
 from evalward.suites.mcp.answer import check_answer
 from evalward.suites.mcp.case import AnswerCheck, McpCase, McpTask, make_case
+from evalward.suites.mcp.prove import prove_cases
 from support.mcp_suites import CANCEL, FIND, HELLO, LATEST, SEARCH, prepared_suite, write_json
 
 
@@ -141,6 +142,11 @@ def problems(root: Path, lines: str, **suite: Any) -> list[str]:
     return [str(problem) for problem in error.value.problems]
 
 
+def mistakes(root: Path, lines: str, **suite: Any) -> list[str]:
+    """What `validate` says of a suite whose files can be read."""
+    return [str(problem) for problem in prove_cases(prepared_suite(root, lines, **suite)).problems]
+
+
 def test_every_mistake_of_a_file_is_said_at_its_line(tmp_path: Path) -> None:
     write_json(
         tmp_path,
@@ -188,21 +194,31 @@ def test_the_key_of_a_call_that_is_forbidden_is_near_its_own(tmp_path: Path) -> 
 def test_a_call_of_a_tool_that_there_is_not(tmp_path: Path, tool: str, remedy: str) -> None:
     line = f'{{"id": "a", "prompt": "p", "expect": {{"calls": [{{"tool": "{tool}"}}]}}}}'
     said = f'cases.jsonl:1: a: expect.calls[0].tool: the server "orders" lists no tool "{tool}". {remedy}'
-    assert problems(tmp_path, line) == [said]
+    assert mistakes(tmp_path, line) == [said]
+
+
+def test_the_only_tool_that_takes_the_same_arguments_is_proposed(tmp_path: Path) -> None:
+    line = '{"id": "a", "prompt": "p", "expect": {"calls": [{"tool": "fly", "args": {"query": "x"}}]}}'
+    (said,) = mistakes(tmp_path, line)
+    assert said.endswith('lists no tool "fly". Did you mean search_orders, which takes the same arguments?')
+    (said,) = mistakes(tmp_path, line.replace('"query": "x"', '"limit": 5'))
+    assert said.endswith("Did you mean list_orders, which takes the same arguments?")  # the other one requires more
+    (said,) = mistakes(tmp_path, line.replace('"query": "x"', '"speed": 5'))
+    assert said.endswith("It has: search_orders, list_orders, order.cancel.")
 
 
 def test_a_forbidden_tool_that_was_renamed_is_a_mistake(tmp_path: Path) -> None:
     """Nothing would be forbidden any longer, and every trial would pass."""
     renamed = [SEARCH, LATEST, {**CANCEL, "name": "order.remove"}]
     says = 'cases.jsonl:1: find: expect.forbid[0]: the server "orders" lists no tool "order.cancel".'
-    (found,) = problems(tmp_path, json.dumps(FIND), tools=renamed)
+    (found,) = mistakes(tmp_path, json.dumps(FIND), tools=renamed)
     assert found.startswith(says)
 
 
 def test_forbidden_and_allowed_tools_that_no_server_lists(tmp_path: Path) -> None:
     line = """{"id": "a", "prompt": "p", "expect": {"forbid": ["order.cancle", {"tool": "fly", "args": {}}],
         "allow": ["search_orders", "sing"]}}""".replace("\n", "")
-    assert problems(tmp_path, line) == [
+    assert mistakes(tmp_path, line) == [
         'cases.jsonl:1: a: expect.forbid[0]: the server "orders" lists no tool "order.cancle". '
         "Did you mean order.cancel?",
         'cases.jsonl:1: a: expect.forbid[1]: the server "orders" lists no tool "fly". '
@@ -217,7 +233,7 @@ def test_a_distractors_tool_may_be_forbidden_or_allowed_and_not_expected(tmp_pat
     fine = '{"id": "a", "prompt": "p", "expect": {"none": true, "forbid": ["send"], "allow": ["send"]}}'
     assert len(prepared_suite(tmp_path, fine, **mail).cases) == 1
     line = '{"id": "a", "prompt": "p", "expect": {"calls": [{"tool": "send"}], "forbid": ["fly"]}}'
-    assert problems(tmp_path, line, **mail) == [
+    assert mistakes(tmp_path, line, **mail) == [
         'cases.jsonl:1: a: expect.calls[0].tool: the server "orders" lists no tool "send". '
         "It has: search_orders, list_orders, order.cancel.",
         'cases.jsonl:1: a: expect.forbid[0]: no server lists a tool "fly". '

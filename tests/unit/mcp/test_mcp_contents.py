@@ -9,10 +9,10 @@ import pytest
 
 from evalward.records.problem import InputError
 from evalward.suites.mcp.server.contents import NOTHING, outcome_of, text_of
-from evalward.suites.mcp.server.failures import ServerAnswerError, ServerDiedError
+from evalward.suites.mcp.server.failures import SAID, ServerAnswerError, ServerDiedError, both_ends
 from evalward.suites.mcp.server.sdk import require_sdk
 from evalward.suites.mcp.server.stdio import read_message
-from evalward.suites.mcp.server.traffic import ServerBounds, ServerTraffic
+from evalward.suites.mcp.server.traffic import LEAST_START_S, ServerBounds, ServerTraffic, bounds_for
 
 
 @pytest.mark.parametrize(
@@ -120,3 +120,17 @@ def test_without_the_sdk_one_sentence_says_how_to_install_it() -> None:
         "kind: mcp: servers are spoken to with the package a_package_that_nobody_has, which is not installed here. "
         'Install it: pip install "evalward[mcp]".'
     )
+
+
+def test_of_long_complaints_both_ends_are_shown() -> None:
+    trace = "server.js:3 Error: DB_URL is not set\n" + "    at run (server.js:3)\n" * 200 + "Node.js v22"
+    said = both_ends(trace)
+    assert said.startswith("server.js:3 Error: DB_URL is not set at run")
+    assert said.endswith("Node.js v22")
+    assert len(said) == 2 * SAID + len(" … ")
+    assert both_ends("a\n b") == "a b"
+
+
+def test_a_server_has_as_long_to_list_its_tools_as_for_a_call() -> None:
+    assert (bounds_for(30).start_s, bounds_for(30).call_s) == (30, 30)
+    assert (bounds_for(0.5).start_s, bounds_for(0.5).call_s) == (LEAST_START_S, 0.5)

@@ -14,7 +14,7 @@ from evalward.suites.mcp.context import McpPrepared
 from evalward.suites.mcp.details import McpDetails
 from evalward.suites.mcp.kind import MCP
 from evalward.suites.mcp.outcome import EXTRA, FORBIDDEN, NEEDLESS, NO_ANSWER, NO_CALL, WRONG_ARGUMENTS, WRONG_TOOL
-from evalward.suites.mcp.select import LEFT_OUT, run_select
+from evalward.suites.mcp.select import GONE, LEFT_OUT, run_select
 from evalward.targets.base import NoAnswerError, TrialSkippedError
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.scripted import Nop, Oracle
@@ -230,3 +230,17 @@ def test_each_tool_is_a_part_of_the_subject__with_its_text(tmp_path: Path) -> No
 def test_other_servers_are_one_part(tmp_path: Path) -> None:
     suite = prepared_suite(tmp_path, files={"mail.json": [SEARCH]}, distractors="mail.json")
     assert "mail:" in suite.texts[suite.subject["other_tools"]]
+
+
+async def test_a_case_of_a_tool_that_is_gone__is_asked_of_nobody_and_named(tmp_path: Path) -> None:
+    renamed = [{**SEARCH, "name": "find_by_text"}, *ORDERS[1:]]
+    suite = prepared_suite(tmp_path, tools=renamed)
+    assert list(suite.warnings) == [
+        'the server "orders" lists no tool "search_orders"; 1 case names it and is not measured: find. '
+        "Did you mean find_by_text, which takes the same arguments?"
+    ]
+    for target in (Calling(RIGHT), Oracle(), Nop()):
+        with pytest.raises(TrialSkippedError, match=r'lists no tool "search_orders"\. Did you mean') as error:
+            await trial(suite, target)
+        assert error.value.reason == GONE
+    assert (await trial(suite, Oracle(), "newest")).status is Status.PASSED

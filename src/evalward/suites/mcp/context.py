@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 class McpContext:
     """What models are told and offered, and how their calls are read.
 
-    `unlisted` is the problem of a server that listed no tools; then there are none. `servers` execute calls, in mode
-    `run` alone. `variants` are the server's tools with other descriptions, by name.
+    `unlisted` is the problem of a server that listed no tools; then there are none. `gone` are the problems of cases
+    that name tools which the server doesn't list, by the case's id: these can't be measured. `servers` execute calls,
+    in mode `run` alone. `variants` are the server's tools with other descriptions, by name.
     """
 
     tools: OfferedTools
@@ -32,6 +33,7 @@ class McpContext:
     calls: CallReader
     max_turns: int = 1
     unlisted: Problem | None = None
+    gone: Mapping[str, Sequence[Problem]] = field(default_factory=dict)
     servers: Servers | None = None
     variants: Mapping[str, Catalogue] = field(default_factory=dict)
 

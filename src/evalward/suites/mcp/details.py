@@ -109,7 +109,8 @@ class McpDetails(Details):
     `None` where no list of them came. `unjudged` are tools whose input schema judged no arguments, `invented` the
     arguments that no schema knows. `asked` and `answer` are for people: the expected calls, and what was said at the
     end. `diverged_at` is the first call (from 1) that the server answered otherwise than recorded: of replays alone.
-    `refused` are requests of the server that were refused, by method.
+    `refused` are requests of the server that were refused, by method; `list_changed` is how often it said that its list
+    of tools is another one, which models of the trial don't read.
     """
 
     kind: Literal["mcp"] = "mcp"
@@ -132,6 +133,7 @@ class McpDetails(Details):
     replayed: bool = False
     diverged_at: int | None = None
     refused: dict[Cleaned, Count] = Field(default_factory=dict)
+    list_changed: Count = 0
 
     @property
     def requests(self) -> int | None:

@@ -36,5 +36,5 @@ def _advice(results: Sequence[Result], findings: Sequence[Finding]) -> list[str]
     return list(dict.fromkeys(finding.advice for finding in findings if finding.advice))[:MOST_ADVICE]
 
 
-READING = GuidanceReading(measure, ROWS, _diagnosed, _advice, case="case")
+READING = GuidanceReading(measure, ROWS, _diagnosed, _advice, case="case", compares="descriptions")
 """How descriptions of tools are compared."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from evalward.config import LoadedConfig
@@ -11,12 +12,13 @@ from evalward.records.words import did_you_mean, one_line, shown
 from evalward.suites.files import case_files
 from evalward.suites.lines import read_cases
 from evalward.suites.mcp.case import McpCase, McpTask, make_case
-from evalward.suites.mcp.catalogue import Catalogue, read_catalogue
+from evalward.suites.mcp.catalogue import Catalogue, CatalogueTool, read_catalogue
 from evalward.suites.mcp.examples import filled
 from evalward.suites.mcp.names import ToolNames
 from evalward.suites.mcp.offered import OfferedTools
 from evalward.suites.mcp.spec import McpSuite
 
+_WORD = re.compile(r"[a-z]+|[0-9]+")
 MOST_LISTED = 12
 """Tools that a message lists."""
 
@@ -61,32 +63,51 @@ def named_together(own: Catalogue, others: Sequence[Catalogue], file: str) -> Of
     return OfferedTools(own, tuple(others), ToolNames(own, others))
 
 
-def unknown_tools(cases: Sequence[McpCase], tools: OfferedTools) -> list[Problem]:
-    """Names of tools that aren't listed: no model can make an expected call of one, and to forbid one forbids nothing.
+def unlisted_tools(cases: Sequence[McpCase], tools: OfferedTools) -> dict[str, list[Problem]]:
+    """The cases that name tools which aren't listed, each with its problems, by its id.
 
+    No model can make an expected call of such a tool, and to forbid one forbids nothing: the case can't be measured.
     Expected calls are of the suite's own server; what is forbidden or allowed may be a distractor's tool.
     """
     own = list(tools.own.by_name)
     every = list(dict.fromkeys(each.tool.name for each in tools.names.tools))
     lists = f"the server {shown(tools.own.server)} lists no tool"
     anywhere = (every, "no server lists a tool", "They have") if tools.others else (own, lists, "It has")
-    problems: list[Problem] = []
-    for case in cases:
-        for key, tool in _named_by(case):
-            known, message, heading = (own, lists, "It has") if key.startswith("calls") else anywhere
-            if tool not in known:
-                field, remedy = f"{case.id}: expect.{key}", _near(tool, known, heading)
-                message = f"{message} {shown(tool)}"
-                problems.append(Problem(place=case.place, field=field, message=message, remedy=remedy))
-    return problems
+    named = [(case, *each) for case in cases for each in _named_by(case)]
+    found: dict[str, list[Problem]] = {}
+    for case, key, tool, _ in named:
+        known, message, heading = (own, lists, "It has") if key.startswith("calls") else anywhere
+        if tool not in known:
+            arguments = {name for _, _, other, given in named if other == tool for name in given}
+            unnamed = [each for each in tools.own.tools if all(each.name != other for _, _, other, _ in named)]
+            remedy = _other_name(tool, arguments, unnamed) or did_you_mean(tool, known) or _known(known, heading)
+            message, field = f"{message} {shown(tool)}", f"{case.id}: expect.{key}"
+            problem = Problem(place=case.place, field=field, message=message, remedy=remedy)
+            found.setdefault(case.id, []).append(problem)
+    return found
 
 
-def _named_by(case: McpCase) -> Iterator[tuple[str, str]]:
-    """The tools that a case names, each with its key below `expect`."""
+def named_in_vain(unlisted: Mapping[str, Sequence[Problem]]) -> Iterator[str]:
+    """A sentence for each tool that cases name and that isn't listed: which cases are not measured for it."""
+    cases: dict[str, dict[str, None]] = {}
+    remedies: dict[str, str] = {}
+    for case, problems in unlisted.items():
+        for problem in problems:
+            cases.setdefault(problem.message, {})[case] = None
+            remedies.setdefault(problem.message, problem.remedy)
+    for message, ids in cases.items():
+        who = "1 case names it and is" if len(ids) == 1 else f"{len(ids):,} cases name it and are"
+        more = f" and {len(ids) - MOST_LISTED:,} more" if len(ids) > MOST_LISTED else ""
+        listed = ", ".join(one_line(each) for each in list(ids)[:MOST_LISTED])
+        yield f"{message}; {who} not measured: {listed}{more}. {remedies[message]}"
+
+
+def _named_by(case: McpCase) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """The tools that a case names, each with its key below `expect` and the arguments that it is expected to take."""
     expect = case.expect
-    yield from ((f"calls[{index}].tool", call.tool) for index, call in enumerate(expect.calls))
-    yield from ((f"forbid[{index}]", call.tool) for index, call in enumerate(expect.forbid))
-    yield from ((f"allow[{index}]", name) for index, name in enumerate(expect.allow))
+    yield from ((f"calls[{index}].tool", call.tool, call.args or {}) for index, call in enumerate(expect.calls))
+    yield from ((f"forbid[{index}]", call.tool, call.args or {}) for index, call in enumerate(expect.forbid))
+    yield from ((f"allow[{index}]", name, {}) for index, name in enumerate(expect.allow))
 
 
 def without_place(spec: McpSuite, cases: Sequence[McpCase]) -> list[Problem]:
@@ -108,9 +129,12 @@ def without_place(spec: McpSuite, cases: Sequence[McpCase]) -> list[Problem]:
     ]
 
 
-def solved(cases: Sequence[McpCase], own: Catalogue) -> list[McpCase]:
-    """The cases with the arguments of a solution, for tools that require more than is expected."""
-    return [case.model_copy(update={"calls": _arguments(case, own)}) for case in cases]
+def solved(cases: Sequence[McpCase], own: Catalogue, unlisted: Collection[str]) -> list[McpCase]:
+    """The cases with the arguments of a solution, for tools that require more than is expected.
+
+    Those that name tools which aren't listed stay as they are.
+    """
+    return [case if case.id in unlisted else case.model_copy(update={"calls": _arguments(case, own)}) for case in cases]
 
 
 def _arguments(case: McpCase, own: Catalogue) -> list[dict[str, Any]]:
@@ -120,7 +144,35 @@ def _arguments(case: McpCase, own: Catalogue) -> list[dict[str, Any]]:
     ]
 
 
-def _near(name: str, known: Sequence[str], heading: str) -> str:
+def _other_name(name: str, arguments: Collection[str], unnamed: Sequence[CatalogueTool]) -> str:
+    """The proposal of the tool that takes the same arguments, and that no case names: as one does that was renamed.
+
+    Of several the one whose name has most of the words; nothing where two have as many.
+    """
+    if not arguments:
+        return ""
+    fitting = sorted((-_shared(name, tool.name), tool.name) for tool in unnamed if _takes(tool.input_schema, arguments))
+    if not fitting or (len(fitting) > 1 and fitting[0][0] == fitting[1][0]):
+        return ""
+    return f"Did you mean {one_line(fitting[0][1])}, which takes the same arguments?"
+
+
+def _shared(name: str, other: str) -> int:
+    return len(set(_WORD.findall(name.lower())) & set(_WORD.findall(other.lower())))
+
+
+def _takes(schema: Mapping[str, Any], arguments: Collection[str]) -> bool:
+    """Whether a tool knows all of these arguments, and requires no others."""
+    known, required = schema.get("properties"), schema.get("required", [])
+    return (
+        isinstance(known, Mapping)
+        and isinstance(required, list)
+        and all(name in known for name in arguments)
+        and all(name in arguments for name in required)
+    )
+
+
+def _known(known: Sequence[str], heading: str) -> str:
     more = f" and {len(known) - MOST_LISTED} more" if len(known) > MOST_LISTED else ""
     listed = ", ".join(one_line(each) for each in known[:MOST_LISTED])
-    return did_you_mean(name, known) or f"{heading}: {listed}{more}."
+    return f"{heading}: {listed}{more}."

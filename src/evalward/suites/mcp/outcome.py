@@ -29,7 +29,7 @@ class ScoredTrial:
     """What happened in a trial, and what its calls say. `checks` are those beyond calls and answer.
 
     `why_none`: there is no answer that counts, and this is why; `failure` is the reason where the server failed.
-    `diverged_at` and `refused`: see `McpDetails`.
+    `diverged_at`, `refused` and `list_changed`: see `McpDetails`.
     """
 
     trace: Trace
@@ -41,6 +41,7 @@ class ScoredTrial:
     checks: Sequence[CheckResult] = ()
     diverged_at: int | None = None
     refused: Mapping[str, int] = field(default_factory=dict)
+    list_changed: int = 0
 
     @property
     def details(self) -> McpDetails:
@@ -51,6 +52,7 @@ class ScoredTrial:
             "replayed": self.replayed,
             "diverged_at": self.diverged_at,
             "refused": dict(self.refused),
+            "list_changed": self.list_changed,
         }
         return self.scored.details.model_copy(update=known)
 

@@ -26,10 +26,11 @@ def load_own(spec: McpSuite, config: LoadedConfig) -> Catalogue | Problem:
     from evalward.suites.mcp.server.failures import ServerError  # noqa: PLC0415 - a snapshot needs no server
     from evalward.suites.mcp.server.listing import listed  # noqa: PLC0415
     from evalward.suites.mcp.server.place import place_of  # noqa: PLC0415
+    from evalward.suites.mcp.server.traffic import bounds_for  # noqa: PLC0415
 
     place = place_of(spec, config)
     try:
-        found = listed(place)
+        found = listed(place, bounds_for(spec.timeout_s))
     except (ServerError, SandboxError) as error:
         return _unlisted(spec, config, f"the server didn't list its tools: {clean_text(str(error))}")
     if not found.tools:

@@ -16,9 +16,10 @@ from evalward.suites.mcp.context import McpContext, McpPrepared
 from evalward.suites.mcp.load import (
     load_cases,
     load_others,
+    named_in_vain,
     named_together,
     solved,
-    unknown_tools,
+    unlisted_tools,
     without_place,
 )
 from evalward.suites.mcp.names import ToolNames
@@ -48,9 +49,9 @@ def prepare(spec: McpSuite, config: LoadedConfig) -> McpPrepared:
     if isinstance(own, Problem):
         return _unlisted(spec, cases, words, own)
     tools = named_together(own, others, spec.server.snapshot or config.file)
-    if problems := [*problems, *unknown_tools(cases, tools)]:
+    if problems:
         raise InputError(problems)
-    prepared = _with_variants(_prepared(spec, solved(cases, own), tools, words), config)
+    prepared = _with_variants(_prepared(spec, cases, tools, words), config)
     return prepared if spec.mode == "select" else _running(prepared, config)
 
 
@@ -65,9 +66,10 @@ def _or_problems(problems: list[Problem], load: Callable[[], T]) -> T | None:
 def _prepared(spec: McpSuite, cases: Sequence[McpCase], tools: OfferedTools, words: str) -> McpPrepared:
     system = told_system(words, (tools.own, *tools.others) if spec.instructions else ())
     subject = subject_of(tools.own, tools.others, words, tools.own.instructions if spec.instructions else None)
-    warnings = [*tools.left_out(spec.targets), *walls_of(spec)]
-    settings = McpContext(tools, system, spec.timeout_s, CallReader(tools))
-    return Prepared(spec, cases, subject.parts, settings, warnings, texts=subject.texts)
+    unlisted = unlisted_tools(cases, tools)
+    warnings = [*named_in_vain(unlisted), *tools.left_out(spec.targets), *walls_of(spec)]
+    settings = McpContext(tools, system, spec.timeout_s, CallReader(tools), gone=unlisted)
+    return Prepared(spec, solved(cases, tools.own, unlisted), subject.parts, settings, warnings, texts=subject.texts)
 
 
 def _unlisted(spec: McpSuite, cases: Sequence[McpCase], words: str, why: Problem) -> McpPrepared:

@@ -28,7 +28,10 @@ def prove_cases(suite: McpPrepared) -> Proof:
     problems = [
         problem
         for case in suite.cases
-        for problem in (*(_unfitting(case, settings) or _refused(case, settings)), *_unofferable(case, suite))
+        for problem in (
+            *(settings.gone.get(case.id) or _unfitting(case, settings) or _refused(case, settings)),
+            *_unofferable(case, suite),
+        )
     ]
     expected = sum(len(case.expect.calls) for case in suite.cases)
     return Proof(

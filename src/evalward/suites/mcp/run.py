@@ -91,6 +91,7 @@ class _ServedTrial:
             checks=await self._state(failed=failure is not None),
             diverged_at=first_divergence(recording.tool_calls, trace.tool_calls) if recording is not None else None,
             refused=self.session.refused,
+            list_changed=self.session.traffic.list_changed,
         )
 
     async def _state(self, *, failed: bool) -> Sequence[CheckResult]:

@@ -15,7 +15,7 @@ from evalward.suites.mcp.own_server import refuse_unlisted
 from evalward.suites.single_turn import SingleTurn, ask_once
 from evalward.targets.base import BrokeOffError, Chat, Request, Target, TrialSkippedError
 
-LEFT_OUT = "tool_left_out"
+LEFT_OUT, GONE = "tool_left_out", "tool_not_listed"
 
 
 async def run_select(suite: McpPrepared, case: McpCase, target: Target, trial: int) -> TrialOutcome:
@@ -38,8 +38,13 @@ async def run_select(suite: McpPrepared, case: McpCase, target: Target, trial: i
 
 
 def refuse_unmeasurable(settings: McpContext, case: McpCase, target: Target) -> None:
-    """Raises `TrialBrokenError` where the server listed no tools, `TrialSkippedError` for one that isn't offered."""
+    """Raises `TrialBrokenError` where the server listed no tools, `TrialSkippedError` for one that isn't offered.
+
+    A case that names a tool which is gone is skipped for every target: it is missing in the comparison, which blocks.
+    """
     refuse_unlisted(settings.unlisted)
+    if gone := settings.gone.get(case.id):
+        raise TrialSkippedError(GONE, f"{gone[0].message}. {gone[0].remedy}".removesuffix("."))
     lacking = settings.tools.lacking(case, target.id)
     if lacking is not None:
         raise TrialSkippedError(LEFT_OUT, lacking)

@@ -13,7 +13,7 @@ from evalward.config import LoadedConfig
 from evalward.suites.mcp.case import McpCase
 from evalward.suites.mcp.server.place import CommandServer, ServerPlace, place_of
 from evalward.suites.mcp.server.session import ServerSession, open_server
-from evalward.suites.mcp.server.traffic import ServerBounds
+from evalward.suites.mcp.server.traffic import ServerBounds, bounds_for
 from evalward.suites.mcp.spec import McpSuite
 
 
@@ -94,5 +94,5 @@ class SharedServer:
 
 def servers_of(spec: McpSuite, config: LoadedConfig) -> Servers:
     """The servers of a suite in mode `run`. Raises `InputError` as `place_of`."""
-    place, bounds = place_of(spec, config), ServerBounds(call_s=spec.timeout_s)
+    place, bounds = place_of(spec, config), bounds_for(spec.timeout_s)
     return ServerPerTrial(place, bounds) if spec.scope == "trial" else SharedServer(place, bounds)

@@ -98,7 +98,7 @@ def _compared(name: str, before: CatalogueTool | None, now: CatalogueTool | None
     old, new = _words(before), _words(now)
     if old != new:
         found.append(SchemaChange(_grown(before, now)))
-    elif not found:
+    elif not found and not was:
         found.append(SchemaChange("something that models read of its schema differs"))
     return PieceChange(
         name=name,

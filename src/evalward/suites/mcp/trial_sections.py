@@ -63,12 +63,17 @@ def _ended(call: AttemptedCall) -> str:
 def _more(details: McpDetails) -> Iterator[Facts]:
     left_out = details.total - len(details.calls)
     known = [
-        ("calls that are not listed", f"{left_out:,}" if left_out > 0 else ""),
+        ("calls that are not listed", _count(left_out)),
         ("arguments that no schema has", ", ".join(f"{each.tool}: {each.argument}" for each in details.invented)),
         ("differs from the recording from call", str(details.diverged_at or "")),
         ("requests of the server that were refused", ", ".join(f"{key} {n:,}" for key, n in details.refused.items())),
+        ("times that the server changed its list of tools", _count(details.list_changed)),
         ("tokens of the server's tools", "" if details.catalogue_tokens is None else f"≈ {details.catalogue_tokens:,}"),
     ]
     rows = [GridRow(label=label, values=[value]) for label, value in known if value]
     if rows:
         yield Facts(title="In addition to the calls", rows=rows)
+
+
+def _count(number: int) -> str:
+    return f"{number:,}" if number > 0 else ""

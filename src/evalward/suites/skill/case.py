@@ -17,6 +17,7 @@ from evalward.suites.scenario.gate_models import Gate
 from evalward.suites.skill.details import Asks
 from evalward.suites.skill.skill_file import FOR_MODELS, SKILL_FILE
 
+ORACLE = "oracle"
 EXPECTATION = "e"
 """What the ids of a rubric's criteria begin with; the number of the expectation follows, from 1."""
 
@@ -97,6 +98,10 @@ class SkillCase(Case):
             for n, command in enumerate(self.reference_commands, 1)
         ]
         return [*calls, Message(role="assistant", content=[Text(text="Done.")])] if calls else []
+
+    def is_for(self, target: str) -> bool:
+        """For everyone; for the oracle, if there is a solution."""
+        return target != ORACLE or self.solved
 
     def solution_apart(self) -> list[str]:
         """The commands of the solution."""

@@ -31,7 +31,7 @@ class SkillTask(StrictRecord):
     )
     should_not_trigger: list[Line] = Field(default=[], description="A query: skills that must not be loaded")
     files: dict[FixturePath, Line] = Field(
-        default={}, description="A task's files: path in the agent's folder, and the file of the repository"
+        default={}, description="A task's files: path in the agent's folder, and the file or folder of the repository"
     )
     checks: list[Gate] = Field(default=[], description="A task's checks, as a scenario's gates")
     expectations: list[Sentence] = Field(

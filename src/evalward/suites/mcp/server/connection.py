@@ -26,11 +26,11 @@ from evalward.sandbox.process.talking import LiveProgram
 from evalward.suites.mcp.catalogue import LONGEST_TEXT, MOST_TOOLS, Catalogue, CatalogueError, make_catalogue
 from evalward.suites.mcp.server.contents import BAD_ANSWER, CallOutcome, outcome_of
 from evalward.suites.mcp.server.failures import (
-    SAID,
     ServerAnswerError,
     ServerDiedError,
     ServerError,
     ServerHungError,
+    both_ends,
     shown,
 )
 from evalward.suites.mcp.server.traffic import ServerTraffic
@@ -186,9 +186,9 @@ class ServerConnection:
         return ServerDiedError(f"{how}{self._complaint()}")
 
     def _complaint(self) -> str:
-        """The end of what it printed to standard error."""
-        words = "" if self._program is None else " ".join(self._program.complaints.split())
-        return f": {'…' if len(words) > SAID else ''}{words[-SAID:]}" if words else ""
+        """What it printed to standard error, its beginning and its end."""
+        words = "" if self._program is None else both_ends(self._program.complaints)
+        return f": {words}" if words else ""
 
 
 def _catalogue(client: Client, tools: list[Any]) -> Catalogue:

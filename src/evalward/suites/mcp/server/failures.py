@@ -36,3 +36,9 @@ def shown(text: str) -> str:
     """Somebody else's words in one line, cut to its beginning."""
     words = " ".join(clean_text(text).split())
     return words if len(words) <= SAID else words[:SAID] + "…"
+
+
+def both_ends(text: str) -> str:
+    """Somebody else's words in one line, cut in the middle: Node says first what is wrong, Python last."""
+    words = " ".join(clean_text(text).split())
+    return words if len(words) <= 2 * SAID else f"{words[:SAID]} … {words[-SAID:]}"

@@ -12,6 +12,8 @@ from evalward.suites.mcp.server.failures import ServerDiedError, ServerError
 REFUSED = frozenset({"sampling/createMessage", "elicitation/create", "roots/list"})
 """What servers ask of hosts and get from none of ours: a model's answer, a person's, and folders."""
 LIST_CHANGED = "notifications/tools/list_changed"
+LEAST_START_S = 10
+"""Seconds that every server has until it has listed its tools: interpreters and imports take their time."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,11 @@ class ServerBounds:
     total_bytes: int = 256 * MIB  # all messages of one session
     messages: int = 200_000  # of one session, whether they are any or not
     pages: int = 200  # of its list of tools
+
+
+def bounds_for(timeout_s: float) -> ServerBounds:
+    """The bounds of a suite's servers: as long for listing the tools as for a call, and time enough to start."""
+    return ServerBounds(start_s=max(timeout_s, LEAST_START_S), call_s=timeout_s)
 
 
 @dataclass
