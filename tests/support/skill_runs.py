@@ -100,7 +100,11 @@ class SkillBench:
         (self.root / "evals" / "cases.yaml").write_text(yaml.safe_dump([dict(case) for case in cases]), "utf-8")
         suite = {"name": SUITE, "kind": "skill", "skills": "skills/*/SKILL.md", "cases": "evals/cases.yaml"}
         text = json.dumps(
-            {"version": 1, "suites": [{**suite, "targets": list(targets), "timeout_s": 30, **self.suite}], **self.more},
+            {
+                "version": 1,
+                "suites": [{**suite, "targets": list(targets), "timeout_s": 300, **self.suite}],
+                **self.more,
+            },
             indent=1,
         )
         (self.root / "evalward.yml").write_text(text, "utf-8")

@@ -45,7 +45,7 @@ async def answered(
 ) -> tuple[TriedSkill, list[Any]]:
     """A trial of an agent whose model makes these calls, one a turn; and what the model was asked."""
     target, package = agent
-    bench = SkillBench(folder, {"timeout_s": 300})  # the first start of an agent takes its time
+    bench = SkillBench(folder)
     bench.env["PATH"] = path_of(package)
     answers = [Answer(text="Working.", calls=(call,)) for call in calls]
     tolerated = ("client_metadata",) if agent == CODEX else ()

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from evalward.records.case import Case
 from evalward.records.result import Status, Trial
+from evalward.records.trace import ToolCall, Trace
 from evalward.suites.base import TrialBrokenError
 from evalward.suites.skill.kind import SKILL
-from evalward.targets.base import TrialSkippedError
+from evalward.targets.agents.base import AgentJob, AgentRun
+from evalward.targets.base import Free, TrialSkippedError
 from support.model_server import Answer, Fault, ModelServer, Script, Tokens, bash
 from support.scenario_runs import MODEL
 from support.skill_runs import (
@@ -25,6 +30,7 @@ from support.skill_runs import (
     TASK,
     SkillBench,
     TriedSkill,
+    first_case,
     tried_skill,
 )
 
@@ -176,16 +182,50 @@ async def test_a_program_says_itself_which_skills_it_loads(bench: SkillBench) ->
         await tried_skill(bench, program(bench, "works", "text"), QUERY)
 
 
+class Ends(Free):
+    """An agent that reads these skills and then ends as it is made to."""
+
+    id = "scripted:ends"
+    random = False
+    readable: Sequence[Path] = ()
+    subject: Mapping[str, str] = {}
+
+    def __init__(self, *lines: str, **how: Any) -> None:
+        calls = [ToolCall(commands="cat x", stdout=line, exit_code=0) for line in lines]
+        self._run = AgentRun(**{"trace": Trace(tool_calls=calls), "transcript": "", "exit_code": 1, **how})
+
+    async def work(self, case: Case, trial: int, job: AgentJob) -> AgentRun:
+        """The end."""
+        return self._run
+
+
+async def ended(bench: SkillBench, case: dict[str, Any], *lines: str, **how: Any) -> tuple[str, str | None]:
+    """Status and reason of a trial that ends so; of one that is broken the reason."""
+    prepared, first = first_case(bench, case)
+    try:
+        outcome = await SKILL.run_trial(prepared, first, Ends(*lines, **how), 1)
+    except TrialBrokenError as error:
+        return "error", error.reason
+    if outcome.artifacts is not None:
+        shutil.rmtree(outcome.artifacts)
+    return outcome.result.status, outcome.result.reason
+
+
 async def test_an_end_before_the_skill_was_loaded_decides_nothing(bench: SkillBench) -> None:
-    bench.suite["timeout_s"] = 2
-    slow = bench.script("slow", {"hang": True})
-    for case in (QUERY, NEAR):
-        with pytest.raises(TrialBrokenError) as caught:
-            await tried_skill(bench, slow, case)
-        assert caught.value.reason == "out_of_time"
-    late = bench.script("late", READ.format("csv"), {"hang": True})
-    assert (await tried_skill(bench, late, QUERY)).outcome.result.status is Status.PASSED
-    assert (await tried_skill(bench, late, NEAR)).outcome.result.reason == "unwanted_skill"
+    late: dict[str, Any] = {"timed_out": True, "exit_code": None}
+    assert await ended(bench, QUERY, **late) == ("error", "out_of_time")
+    assert await ended(bench, NEAR, **late) == ("error", "out_of_time")
+    assert await ended(bench, QUERY, CSV_LINE, **late) == ("passed", None)
+    assert await ended(bench, NEAR, CSV_LINE, **late) == ("failed", "unwanted_skill")
+    assert await ended(bench, QUERY, limit="turns") == ("failed", "not_triggered")
+
+
+async def test_an_agent_that_was_failed_has_not_failed(bench: SkillBench) -> None:
+    assert await ended(bench, QUERY, api_error="API Error: 529") == ("error", "api_error")
+    assert await ended(bench, TASK, refused="prompt is too long") == ("error", "api_error")
+    assert await ended(bench, QUERY, refused="a side question", exit_code=0) == ("failed", "not_triggered")
+    assert await ended(bench, QUERY, api_error="no turns left", limit="turns") == ("failed", "not_triggered")
+    assert await ended(bench, QUERY, lacking="rg", exit_code=0) == ("error", "missing_program")
 
 
 async def test_the_base_side_works_on_tasks_with_the_skill_alone(bench: SkillBench) -> None:
