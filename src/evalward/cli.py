@@ -58,6 +58,9 @@ FAILED = "only what failed last time, by the report in DIR"
 EXIT_INPUT, EXIT_OURS = 2, 3  # as in records.verdict, which is too slow to load for --help
 
 EPILOG = """\
+New here? `evalward demo` shows what it does, without a key; `evalward init`
+begins in your repository; `evalward doctor` says what is missing.
+
 exit codes: 0 pass or inconclusive · 1 the gate failed · 2 the input is wrong
             3 could not be judged
 """
@@ -128,7 +131,7 @@ def _selection_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
-    parser = _command(commands, "run", "run suites, write report.json and report.md", _run)
+    parser = _command(commands, "run", "run the suites and write what was measured; judge nothing", _run)
     parser.set_defaults(keys=True)
     _selection_options(parser)
     add_plan_options(parser)
@@ -144,7 +147,7 @@ def _add_run(commands: Commands[argparse.ArgumentParser]) -> None:
 
 
 def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
-    parser = _command(commands, "check", "run, compare with the baseline, decide, write the reports", _check)
+    parser = _command(commands, "check", "run the suites, compare with the baseline, decide, write the reports", _check)
     parser.set_defaults(keys=True)
     _selection_options(parser)
     add_plan_options(parser)
@@ -152,7 +155,7 @@ def _add_check(commands: Commands[argparse.ArgumentParser]) -> None:
     add_batch(parser)
     add_changed_since(parser)
     add_parts_option(parser)
-    parser.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
+    parser.add_argument("--baseline", type=Path, metavar="FILE", help="the baseline; default: the config's")
     parser.add_argument(
         "--base", metavar="COMMIT", help="measured alongside the files here if needed; default: the baseline's"
     )
@@ -169,12 +172,12 @@ def _add_publish(commands: Commands[argparse.ArgumentParser]) -> None:
     parser.set_defaults(keys=True)
     parser.add_argument("folder", type=Path, metavar="DIR", help="the downloaded artifact: the first stage's output")
     parser.add_argument(
-        "--config", default=str(DEFAULT_CONFIG), metavar="FILE", help="of the base; default: evalward.yml"
+        "--config", default=str(DEFAULT_CONFIG), metavar="FILE", help="the base's config; default: evalward.yml"
     )
-    parser.add_argument("--baseline", metavar="FILE", help="of the base; default: the config's")
+    parser.add_argument("--baseline", metavar="FILE", help="the base's baseline; default: the config's")
     add_judging(parser)
     parser.add_argument(
-        "--comment-id", default="evalward", metavar="ID", help="as the first stage's; default: evalward"
+        "--comment-id", default="evalward", metavar="ID", help="the same as in the first stage; default: evalward"
     )
     add_folder(parser, DEFAULT_OUTPUT)
 

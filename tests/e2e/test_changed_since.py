@@ -65,6 +65,8 @@ def test_where_nothing_changed__nothing_is_measured(repo: Repo) -> None:
     assert (done.code, requests) == (0, 0), done.err
     assert "note: not measured, unchanged since main (" in done.err
     assert f"): {RUN}, shell × oracle. The baseline of 20" in done.err
+    assert "Nothing to run: all 2 runs stand as measured." in done.err
+    assert "0/0" not in done.err
     assert "nothing was measured: the change touches nothing that the suites depend on" in done.out
     assert all(run["unchanged"] and not run["cases"] for run in runs(repo).values())
 

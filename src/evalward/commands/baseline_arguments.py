@@ -64,7 +64,7 @@ def _add_update(actions: Commands[argparse.ArgumentParser], command: AddCommand)
 
 def _options(action: argparse.ArgumentParser) -> None:
     add_config(action, what="config that names the baseline")
-    action.add_argument("--baseline", type=Path, metavar="FILE", help="default: the config's")
+    action.add_argument("--baseline", type=Path, metavar="FILE", help="the baseline; default: the config's")
     add_profile(action)
 
 

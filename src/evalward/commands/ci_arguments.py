@@ -35,7 +35,7 @@ def add_baseline_commit(actions: Commands[argparse.ArgumentParser], command: Add
         "--pull-branch",
         default="evalward/baseline",
         metavar="BRANCH",
-        help="of the pull request; default: evalward/baseline",
+        help="the pull request's own branch; default: evalward/baseline",
     )
     add_profile(parser, "the one of the branch")
     parser.add_argument("--dry-run", action="store_true", help="say what would be done")
@@ -45,8 +45,12 @@ def add_accept(commands: Commands[argparse.ArgumentParser], command: AddCommand)
     """`evalward accept`."""
     parser = command(commands, "accept", "carry out a maintainer's `/evalward accept REASON` on GitHub", _accept)
     parser.set_defaults(keys=True)
-    parser.add_argument("--config", default=_CONFIG, metavar="FILE", help="in the base commit; default: evalward.yml")
-    parser.add_argument("--report", metavar="REPORT", help="default: from the run that the comment shows")
+    parser.add_argument(
+        "--config", default=_CONFIG, metavar="FILE", help="the config in the base commit; default: evalward.yml"
+    )
+    parser.add_argument(
+        "--report", metavar="REPORT", help="the report to accept; default: of the run that the comment shows"
+    )
     parser.add_argument(
         "--artifact",
         default="evalward",

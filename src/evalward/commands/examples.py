@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 EXAMPLES: Mapping[str, Sequence[str]] = MappingProxyType(
     {
-        "": ("evalward check", "evalward show", "evalward help baseline update"),
+        "": ("evalward demo", "evalward init", "evalward check", "evalward show", "evalward help baseline update"),
         "demo": ("evalward demo", "evalward demo --output /tmp/evalward-demo"),
         "init": ("evalward init", "evalward init --yes"),
         "doctor": ("evalward doctor", "evalward doctor --network", "evalward doctor --format json"),

@@ -46,13 +46,14 @@ def add_history(commands: Commands[argparse.ArgumentParser], command: AddCommand
     add_output_file(show)
     for action, folder in ((append, _FOLDER), (show, _FOLDER), (page, None)):
         places = action.add_mutually_exclusive_group()
-        where = f"default: {folder}" if folder else f"default: the configuration's, else {_FOLDER}"
+        default = folder or f"the configuration's, else {_FOLDER}"
+        where = f"folder of history.jsonl; default: {default}"
         places.add_argument("--folder", type=Path, default=folder, metavar="DIR", help=where)
         places.add_argument("--branch", metavar="NAME", help="a branch for data, which is not checked out")
 
 
 def _add_page(page: argparse.ArgumentParser, level: str) -> None:
-    page.add_argument("--output", "--output-dir", type=Path, required=True, metavar="DIR", help="gets index.html")
+    page.add_argument("--output", "--output-dir", type=Path, required=True, metavar="DIR", help="folder for index.html")
     add_config(page, what="whose rules' metrics and limits are drawn")
     add_profile(page)
     add_patterns(page, "suite", "target", "ref")

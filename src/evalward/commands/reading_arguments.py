@@ -29,7 +29,9 @@ def add_compare(commands: Commands[argparse.ArgumentParser], command: AddCommand
     parser = command(commands, "compare", "judge a report as `check` does; the verdict sets the exit code", _compare)
     help_text = f"a report or the folder that it is in, {OR_FOREIGN}; {LAST_REPORT}"
     parser.add_argument("--report", type=Path, metavar="REPORT", help=help_text)
-    parser.add_argument("--baseline", type=Path, metavar="BASELINE", help=f"{OR_FOREIGN}; default: the config's")
+    parser.add_argument(
+        "--baseline", type=Path, metavar="BASELINE", help=f"a baseline, {OR_FOREIGN}; default: the config's"
+    )
     add_score_option(parser)
     add_config(parser, alias="--policy", what="config with the rules; without one, each kind's own")
     add_judging(parser)

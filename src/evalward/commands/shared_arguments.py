@@ -18,7 +18,7 @@ def add_config(parser: argparse.ArgumentParser, *, alias: str | None = None, wha
     """`--config`; without it the nearest `evalward.yml`, here or above. `what` it is read for."""
     names = ["--config", *([alias] if alias else [])]
     default = "default: the nearest evalward.yml or evalward.yaml, here or in a folder above"
-    help_text = f"{what}; {default}" if what else default
+    help_text = f"{what or 'the config'}; {default}"
     parser.add_argument(*names, dest="config", type=Path, metavar="FILE", help=help_text)
 
 

@@ -22,7 +22,9 @@ def add_show(commands: Commands[argparse.ArgumentParser], command: AddCommand) -
     parser.set_defaults(screen=True)
     parser.add_argument("case", nargs="?", metavar="CASE", help="its id, or a pattern; none: list the failed cases")
     add_patterns(parser, "suite", "target")
-    parser.add_argument("--trial", type=number_up_to(1_000_000), metavar="N", help="default: the first that failed")
+    parser.add_argument(
+        "--trial", type=number_up_to(1_000_000), metavar="N", help="its number; default: the first that failed"
+    )
     parser.add_argument(
         "--report",
         type=Path,

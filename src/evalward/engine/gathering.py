@@ -64,7 +64,7 @@ def gather_all(
             broken = broken or f"{name}: {gathered.stopped}"
     if found and not runs and not plan.size:
         part = plan.partial or Partial()
-        raise nothing_matches([*part.targets, *part.cases], loaded.file)
+        raise nothing_matches(part.targets, part.cases, loaded.file)
     texts = {name: text for _, each in found.values() for run in each for name, text in run.texts.items()}
     return GatheredRuns(runs, notes, texts, found, broken)
 

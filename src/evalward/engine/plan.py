@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from shlex import quote
 from typing import Protocol, cast
 
 from evalward.config import LoadedConfig, Suite
@@ -22,6 +23,7 @@ from evalward.targets import make_evaluated
 from evalward.targets.asking import Asker
 from evalward.targets.base import Evaluated
 
+_CORRECT = "Correct it, or leave it out."
 _MOST_SHOWN = 10  # patterns and ids that a message names
 
 
@@ -121,12 +123,7 @@ def make_plan(
     if not gathered and not any(run.cases for run in runs):
         raise _nothing_selected(selection, loaded.file, suites)
     if idle := list(_idle_patterns(selection, suites, runs, gathered=bool(gathered))):
-        raise InputError(
-            [
-                Problem(place=Place(file=loaded.file), message=what, remedy="Correct it, or leave it out.")
-                for what in idle
-            ]
-        )
+        raise InputError([Problem(place=Place(file=loaded.file), message=what, remedy=remedy) for what, remedy in idle])
     noted = (warning for run in runs for warning in run.suite.warnings)
     warnings = list(dict.fromkeys([*deprecated_keys(loaded), *noted]))
     return Plan(runs, selection.partial, warnings, gathered)
@@ -259,20 +256,22 @@ def _at_its_key(problem: Problem, suite: Suite, loaded: LoadedConfig) -> Problem
 
 def _idle_patterns(
     selection: Selection, suites: Sequence[Suite], runs: Sequence[PlannedRun], *, gathered: bool
-) -> Iterator[str]:
-    """The names that match nothing beside others that do: misspelt, they would leave out what was asked for.
+) -> Iterator[tuple[str, str]]:
+    """The names that match nothing beside others that do: misspelt, they would leave out what was asked for. Each with
+    what to do.
 
     Patterns with wildcards may match nothing. Of suites whose results another harness makes (`gathered`), targets and
     cases are known only later.
     """
     names = [suite.name for suite in suites]
-    yield from (f"no suite matches {each!r}" for each in selection.suites if not _any(names, each))
+    yield from ((f"no suite matches {each!r}", _CORRECT) for each in selection.suites if not _any(names, each))
     if gathered or selection.only is not None:
         return
     targets = [run.target.id for run in runs]
-    yield from (f"no target matches {each!r}" for each in selection.targets if not _any(targets, each))
+    yield from ((f"no target matches {each!r}", _CORRECT) for each in selection.targets if not _any(targets, each))
     cases = [case.id for run in runs for case in run.cases]
-    yield from (f"no case matches {each!r}" for each in selection.cases if not _any(cases, each))
+    unknown = [each for each in selection.cases if not _any(cases, each)]
+    yield from ((f"no case matches {each!r}", _one_by_one([each]) or _CORRECT) for each in unknown)
 
 
 def _any(names: Iterable[str], pattern: str) -> bool:
@@ -289,13 +288,22 @@ def _nothing_selected(selection: Selection, file: str, suites: Sequence[Suite]) 
     if selection.only is not None:
         gone = f"has none of the cases that failed last time: {_shown(_asked_by_id(selection))}"
         return wrong(file, gone, "They were renamed or removed. Leave out --failed.")
-    return nothing_matches([*selection.targets, *selection.cases], file)
+    return nothing_matches(selection.targets, selection.cases, file)
 
 
-def nothing_matches(patterns: Sequence[str], file: str) -> InputError:
+def nothing_matches(targets: Sequence[str], cases: Sequence[str], file: str) -> InputError:
     """The mistake of patterns of targets and cases that leave nothing."""
-    what = _shown(patterns)
-    return wrong(file, f"nothing matches {what}", "Patterns match suite names, target ids and case ids.")
+    remedy = _one_by_one(cases) or "Patterns match suite names, target ids and case ids."
+    return wrong(file, f"nothing matches {_shown([*targets, *cases])}", remedy)
+
+
+def _one_by_one(cases: Sequence[str]) -> str:
+    """What to write instead of several cases in one text, "" where none looks like that: an id may hold a comma."""
+    joined = next((each for each in cases if "," in each.strip(",")), None)
+    if joined is None:
+        return ""
+    words = [word for word in map(str.strip, joined.split(",")) if word]
+    return f"--case takes one id or pattern, and is repeated: {' '.join(f'--case {quote(word)}' for word in words)}."
 
 
 def _asked_by_id(selection: Selection) -> list[str]:

@@ -25,6 +25,7 @@ from evalward.records.guidance import GuidanceComparison
 from evalward.records.part import Part
 from evalward.records.problem import InputError, Place, Problem
 from evalward.records.report import Provenance, Report, Tool
+from evalward.records.unchanged import UNCHANGED
 from evalward.render.numbers import plural
 from evalward.runner.base_side import BaseCommit
 from evalward.runner.gathering import RunnersGatherer, StartsHarnesses
@@ -188,7 +189,9 @@ class _MeasuringStage:
         )
         done = asyncio.run(execute(plan, execution))
         progress.close()
-        if self.resume:
+        if not plan.size:
+            self.outside.say(_nothing_to_run(plan))
+        elif self.resume:
             self.outside.say(f"Kept {progress.kept:,} of {plural(plan.size, 'trial')} of the earlier run.")
         return done
 
@@ -228,6 +231,15 @@ class _MeasuringStage:
         """Run a plan of another guidance, with its trials in a folder of its own."""
         self.outside.say(f"Guidance {name}: {plural(plan.size, 'trial')}.")
         return replace(self, store=self.records.of_guidance(name)).run(plan)
+
+
+def _nothing_to_run(plan: Plan) -> str:
+    standing = sum(run.not_measured == UNCHANGED for run in plan.runs)
+    if standing == len(plan.runs):
+        return f"Nothing to run: {'the one run stands' if standing == 1 else f'all {standing} runs stand'} as measured."
+    left = len(plan.runs) - standing
+    apart = f", {plural(standing, 'run')} as measured before" if standing else ""
+    return f"Nothing to run: {plural(left, 'run')} can't be measured here{apart}."
 
 
 def _not_begun(doubts: Sequence[RunRetrials], ended: str) -> Pairs:

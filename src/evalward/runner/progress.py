@@ -51,7 +51,9 @@ class ProgressLine:
             self._show(now)
 
     def close(self) -> None:
-        """Show the end state, unless a log has it already."""
+        """Show the end state, unless a log has it already, or there was nothing to do."""
+        if not self._total and not self._counts:
+            return
         if self._live or self._shown != self._counts.total():
             self._show(time.monotonic(), ended=True)
         if self._live:

@@ -94,7 +94,12 @@ def test_other_trials_are_no_restriction(loaded: LoadedConfig) -> None:
         (Selection(targets=["oracle", "orcale"]), "no target matches 'orcale'"),
         (Selection(cases=["*", "typo"]), "no case matches 'typo'"),
         (Selection(targets=["anthropic/*"]), "no target matches 'anthropic/*'"),
-        (Selection(cases=["zz", "yy"]), "nothing matches 'zz', 'yy'"),
+        (Selection(cases=["zz", "yy"]), "nothing matches 'zz', 'yy'. Patterns match"),
+        (
+            Selection(cases=["a1,b*"]),
+            "nothing matches 'a1,b*'. --case takes one id or pattern, and is repeated: --case a1 --case 'b*'.",
+        ),
+        (Selection(cases=["*", "a1,typo"]), "no case matches 'a1,typo'. --case takes one id or pattern"),
         (Selection(suites=["two"], targets=["oracle"]), "no target matches 'oracle'"),
         (
             Selection(only=[ChosenCases(suite="two", target="nop", cases=["a1"])]),
