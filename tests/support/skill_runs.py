@@ -172,6 +172,8 @@ async def tried_skill(bench: SkillBench, target: str, *cases: Mapping[str, Any],
         outcome = await SKILL.run_trial(prepared, prepared.cases[0], made, trial)
     finally:
         await made.close()
+        for judge in prepared.judges.all if prepared.judges is not None else ():
+            await judge.target.close()
     files: dict[str, str] = {}
     if outcome.artifacts is not None:
         there = [path for path in sorted(outcome.artifacts.rglob("*")) if path.is_file()]
