@@ -1,18 +1,24 @@
 # The image of the container action: CPython, git and Evalward, nothing else.
 # It runs as root and without WORKDIR because the runner's mounts ask for that: outputs, summary and
 # workspace are not writable for anybody else, and the runner sets the working directory itself.
+# What opens the files of a pull request gives up root first.
 
-FROM python:3.12-slim AS builder
+# A release gives the digest that the tag had when it was built (`@sha256:…`): both stages, on all platforms, are then
+# made of the same base. Without it the tag alone decides, so that a checkout builds wherever such an image is.
+ARG BASE_DIGEST=
+FROM python:3.12-slim${BASE_DIGEST} AS builder
 WORKDIR /build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 
-# Dependencies first: this layer changes only with pyproject.toml and constraints.txt. The extra for MCP servers
-# is among them: no step of a workflow could add it to an image.
+# Dependencies first: this layer changes only with what they are. Exact versions with hashes, and wheels alone: no program
+# of a package runs here. The extra for MCP servers is among them: no step of a workflow could add it to an image.
 COPY pyproject.toml constraints.txt ./
-RUN python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
-        print(*project['dependencies'], *project['optional-dependencies']['mcp'], sep='\n')" > requirements.txt \
-    && pip install --no-compile --prefix=/install --constraint=constraints.txt --requirement=requirements.txt \
-    && pip install --constraint=constraints.txt hatchling \
+COPY scripts/locked.py scripts/
+RUN python scripts/locked.py --extra mcp > requirements.txt \
+    && python scripts/locked.py --extras-alone --extra build > build.txt \
+    && locked="--no-deps --only-binary=:all: --require-hashes" \
+    && pip install $locked --no-compile --prefix=/install --requirement=requirements.txt \
+    && pip install $locked --requirement=build.txt \
     # Bytecode that is not checked against the source's date: it stays valid in every copy of the layer.
     && python -m compileall -q -j 0 -s /install -p /usr/local --invalidation-mode unchecked-hash /install/lib \
     # The standard library comes without bytecode: keep what importing the dependencies has just compiled.
@@ -37,7 +43,7 @@ RUN pip install --no-compile --no-deps --no-build-isolation --prefix=/install . 
     && cd /usr/local \
     && find lib/python3* -name '*.pyc' -not -path '*/site-packages/*' -exec cp --parents -t /install {} +
 
-FROM python:3.12-slim
+FROM python:3.12-slim${BASE_DIGEST}
 # git's Perl scripts (send-email, svn, interactive add) are never called: half of what git brings is Perl.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends ca-certificates git \

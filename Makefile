@@ -7,6 +7,7 @@ RUNTIME := $(VENV)/.runtime
 DEV := $(VENV)/.dev
 BROWSER := $(VENV)/.browser
 RAY := $(VENV)/.ray
+LOCK := $(VENV)/.lock
 # The folder with build_image.sh and run_action.py, which build and run the image as GitHub's runner would.
 CONTAINER_TOOLS ?= $(abspath ../shared/tools/container)
 
@@ -15,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK = 1
 # compile everything again.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo test lint unit stress docs container-test agents-test ray-test browser-test screenshots fuzz bench schemas clean
+.PHONY: demo test lint unit stress docs dist container-test agents-test ray-test browser-test screenshots fuzz bench schemas lock clean
 
 demo: $(RUNTIME)  ## show what Evalward does: no key, no network service
 	@$(BIN)/evalward demo --output evalward-out/demo
@@ -39,6 +40,11 @@ RUNS ?= 3
 PATHS ?= tests
 stress: $(DEV)  ## RUNS runs of PATHS in other orders beside two busy processes; it stops at the first failure and shows it
 	@sh tests/stress.sh "$(BIN)/pytest" "$(RUNS)" $(PATHS)
+
+dist: $(RUNTIME)  ## sdist and wheel of HEAD in dist/, and the wheel tried as users install it
+	@rm -rf dist
+	@$(BIN)/python scripts/distribution.py build --output dist
+	@$(BIN)/python scripts/distribution.py try dist/*.whl
 
 container-test: $(DEV)  ## build the image and run it on pull request events
 	CONTAINER_TOOLS="$(CONTAINER_TOOLS)" $(BIN)/pytest -q -m container -p no:randomly
@@ -68,25 +74,41 @@ schemas: $(DEV)  ## write the JSON Schemas and docs/cli-options.md again, after 
 	@cp src/evalward/schemas/evalward.schema.json docs/
 	@PYTHONPATH=tests $(BIN)/python -m support.cli_page
 
+UPGRADE ?=
+lock: $(LOCK)  ## write constraints.txt again after pyproject.toml has changed; UPGRADE=1 takes the newest versions
+	$(BIN)/uv pip compile pyproject.toml --quiet --universal --python-version 3.11.5 --all-extras --generate-hashes \
+		--fork-strategy fewest --custom-compile-command "make lock" $(if $(UPGRADE),--upgrade) --output-file constraints.txt
+
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Evalward needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
 
-$(RUNTIME): pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+# Exact versions with hashes, and nothing beyond what constraints.txt has: also what builds the editable installation.
+$(RUNTIME): pyproject.toml constraints.txt scripts/locked.py | $(VENV)/bin/python
+	$(call install_locked,--extra build)
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(DEV): $(RUNTIME)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(call install_locked,--extra dev)
 	@touch $@
 
 $(BROWSER): $(DEV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[browser]'
+	$(call install_locked,--extra browser)
 	@touch $@
 
 $(RAY): $(DEV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[ray]'
+	$(call install_locked,--extra ray)
 	@touch $@
+
+$(LOCK): $(RUNTIME)
+	$(call install_locked,--extras-alone --extra lock)
+	@touch $@
+
+define install_locked
+	@$(BIN)/python scripts/locked.py $(1) > $(VENV)/locked.txt
+	$(BIN)/python -m pip install --quiet --no-deps --only-binary :all: --require-hashes --requirement $(VENV)/locked.txt
+endef
 
 clean:
 	rm -rf $(VENV) evalward-out site .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -22,6 +22,9 @@ pytestmark = [
     pytest.mark.skipif(TOOLS_VARIABLE not in os.environ, reason=f"{TOOLS_VARIABLE} names no container tools"),
 ]
 
+# Nothing but the runner's mounts and /tmp can be written; podman would put more folders into memory by itself.
+READ_ONLY = ("--read-only", "--read-only-tmpfs=false", "--tmpfs=/tmp")
+
 
 def test_pass__posts_and_tells_all(good: Scene) -> None:
     run = good.run()
@@ -71,6 +74,13 @@ def test_link__leads_from_the_comment_to_the_uploaded_page(bad: Scene) -> None:
     assert (checked.rc, run.rc, run.outputs["verdict"]) == (1, 0, ""), run.log
     assert (f"[Report]({url})" in body, body.count(f"{url}#case-")) == (True, 5)
     assert url in run.summary
+
+
+def test_root_file_system__may_be_read_only(bad: Scene) -> None:
+    run = bad.run(options=READ_ONLY)
+
+    assert (run.rc, run.outputs["verdict"], len(bad.api.bodies())) == (1, "fail", 1), run.log
+    assert (bad.repo.folder / run.outputs["report-json"]).exists()
 
 
 def test_fail_on_never__tells_but_does_not_block(bad: Scene) -> None:
@@ -136,7 +146,10 @@ def test_first_run__without_a_config_in_the_base_says_so(container: Container, a
     assert "unprotected" in api.bodies()[0].lower()
 
 
-def test_an_mcp_server__is_started_and_called(container: Container, api: FakeGitHub, tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [(), READ_ONLY], ids=["writable", "read-only"])
+def test_an_mcp_server__is_started_and_called(
+    options: tuple[str, ...], container: Container, api: FakeGitHub, tmp_path: Path
+) -> None:
     """The SDK is in the image; the server is a program of the pull request, in a place of its own."""
     example = Path(__file__).parents[2] / "examples" / "mcp"
     names = ("server.py", "tools.json", "run-cases/changes.yaml")
@@ -144,7 +157,7 @@ def test_an_mcp_server__is_started_and_called(container: Container, api: FakeGit
     config = (example / "run.yml").read_bytes()
     pull = scene(container, api, tmp_path, {"evalward.yml": config, **files}, {"README.md": "new\n"})
 
-    run = pull.run()
+    run = pull.run(options=options)
 
     assert (run.rc, run.outputs["verdict"], run.outputs["pass-rate"]) == (0, "pass", "1.0"), run.log
     assert "cancel_order" in api.bodies()[0]

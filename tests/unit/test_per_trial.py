@@ -21,6 +21,7 @@ from evalward.suites.command.judge import WrongReason as CommandReason
 from evalward.suites.mcp.details import JudgedCalls, McpDetails
 from evalward.suites.prompt.details import PromptDetails
 from evalward.suites.scenario.details import EvaluatorResult, Interaction, ScenarioDetails
+from evalward.suites.skill.details import ArmOutcome, SkillDetails
 from evalward.suites.speedup.details import BenchmarkSpeed, LevelAdvantage, SpeedupDetails
 from evalward.suites.speedup.outcome import SpeedupReason
 
@@ -99,6 +100,26 @@ DETAILS: Mapping[str, st.SearchStrategy[Record]] = {
         composite_score=scores,
         evaluators=evaluators,
         completed=maybe,
+    ),
+    "skill": st.builds(
+        SkillDetails,
+        asks=st.sampled_from(["trigger", "task"]),
+        skill=st.just("csv"),
+        wants=st.sampled_from([None, "csv"]),
+        triggered=maybe,
+        won=st.sampled_from([None, "csv", "xlsx"]),
+        arms=st.lists(
+            st.builds(
+                ArmOutcome,
+                arm=st.sampled_from(["with", "without"]),
+                status=st.sampled_from(list(Status)),
+                expectations=st.integers(0, 5),
+                held=st.just(0),
+                usage=st.sampled_from([Usage(), Usage(input_tokens=70, output_tokens=7, cost_usd=0.25)]),
+                duration_ms=counts,
+            ),
+            max_size=2,
+        ),
     ),
     "speedup": st.builds(
         SpeedupDetails,

@@ -20,8 +20,8 @@ from evalward.config.succession_checks import check_succession
 from evalward.config.target_checks import check_targets
 from evalward.config.words import KeyPath, Value, one_line, shown
 from evalward.config.yaml_positions import Mistake
+from evalward.records.policy import BOUNDS
 
-_BOUNDS = ("floor", "ceiling", "goal", "max_drop", "max_rise")
 _OUTPUT = re.compile(r"text|\$(\.[A-Za-z_][A-Za-z0-9_-]*|\[[0-9]+\])+")
 _RATIOS = re.compile(r"(.+_(rate|share|accuracy|precision|recall|f1)|csr|csr_behaviour|pass_at_[0-9]+)")
 
@@ -129,6 +129,7 @@ def _rules(config: Value) -> Iterator[Mistake]:
         for path, rule in items(rules, *place) if isinstance(rules, list) else ():
             yield from _bounds(path, rule)
             yield from _wrong_way(config, path, rule)
+            yield from _without_arms(config, path, rule)
             yield from _matching_nothing(path, rule, runs) if runs else ()
 
 
@@ -170,10 +171,27 @@ def _wrong_way(config: Value, path: KeyPath, rule: Value) -> Iterator[Mistake]:
             return
 
 
+def _without_arms(config: Value, path: KeyPath, rule: Value) -> Iterator[Mistake]:
+    """What must beat another arm needs a suite that has one."""
+    metric, pattern = get(rule, "metric"), get(rule, "suite")
+    if get(rule, "must_beat") is None or not isinstance(metric, str):
+        return
+    held = [
+        suite
+        for _, suite in suites(config)
+        if fnmatchcase(str(get(suite, "name")), pattern if isinstance(pattern, str) else "*")
+    ]
+    known = list(dict.fromkeys(each for suite in held for each in spec_at(suite).contrasted(suite)))
+    if held and metric not in known:
+        message = f"no suite of this rule runs {one_line(metric)} in another arm, so there is nothing to beat"
+        remedy = f"Metrics with another arm: {', '.join(known)}." if known else "Remove the key."
+        yield Mistake((*path, "must_beat"), message, remedy)
+
+
 def _bounds(path: KeyPath, rule: Value) -> Iterator[Mistake]:
     metric = get(rule, "metric")
     is_ratio = isinstance(metric, str) and _RATIOS.fullmatch(metric) is not None
-    for key in _BOUNDS:
+    for key in BOUNDS:
         value = get(rule, key)
         if isinstance(value, bool) or not isinstance(value, int | float):
             continue

@@ -82,6 +82,11 @@ class Suite(StrictRecord):
         return ()
 
     @classmethod
+    def contrasted(cls, suite: Value) -> Sequence[str]:  # noqa: ARG003 - most suites have one arm
+        """The metrics that a rule's `must_beat` can hold: those that compare arms of the same trials."""
+        return ()
+
+    @classmethod
     def files_named_in(cls, path: str, content: bytes) -> FilesNamed:  # noqa: ARG003 - most cases name none
         """Which further files of the repository a case file needs, so that the suite can be run from a commit."""
         return FilesNamed()

@@ -14,6 +14,7 @@ from evalward.decide.balance import Measure, balanced
 from evalward.decide.beside import Seen, side_by_side
 from evalward.decide.cases import case_changes, missing_case, unjudged
 from evalward.decide.changes import category_changes, metric_changes, part_texts, subject_changes
+from evalward.decide.contrasts import contrasts_of
 from evalward.decide.kinds import NOTHING, UNKNOWN, ComparedKind, Kinds
 from evalward.decide.lost import with_lost
 from evalward.decide.percase import per_case
@@ -114,6 +115,7 @@ def _compare_run(pair: RunPair, kinds: Kinds, bases: Mapping[Key, BaseNow], alig
         cases=cases,
         confirmation=_confirmation(run, sides),
         beside=side_by_side(run, _seen(sides)),
+        contrasts=contrasts_of(run, [result for case in sides.now.values() for result in case], kind),
         again=len(again),
         again_errors=sum(result.status is Status.ERROR and not unjudged(result) for result in again),
         pass_at=_mean_over_cases(cases, run.trials, pass_at_k),

@@ -8,7 +8,6 @@ from evalward.records.baseline import Baseline, BaselineRun
 from evalward.records.policy import Confirm, Policy, Rule
 from evalward.records.result import Status
 
-_NUMBERS = ("floor", "ceiling", "goal", "max_drop", "max_rise")
 _WAYS = ("test", "alpha", "floor_test", "confirm")
 
 
@@ -66,7 +65,7 @@ def _name(rule: Rule) -> str:
 
 def _numbers(rule: Rule) -> str:
     """What a rule says; how it tells chance from change only where that is not the usual way."""
-    parts = [f"{name} {getattr(rule, name):g}" for name in _NUMBERS if getattr(rule, name) is not None]
+    parts = [rule.in_words]
     changed = rule.model_dump(include=set(_WAYS), exclude_defaults=True)
     parts += [f"{name} {_shown(changed[name])}" for name in _WAYS if name in changed]
     return ", ".join(parts)

@@ -208,7 +208,7 @@ def _p(sample: Sample, pairs: Sequence[CasePair], *, falls: bool) -> float:
 def _values(sample: Sample, pair: CasePair) -> CaseValues:
     """What the test deals out: shares by what they are shares of, all else by factors."""
     sides = (pair.before.portions, pair.now.portions)
-    if sample.unit == "ratio":
+    if sample.unit in {"ratio", "points"}:
         return residuals(*([NONE if one is None else one for one in side] for side in sides))
     return relative(*([one for one in side if one is not None] for side in sides))
 

@@ -29,7 +29,7 @@ _PREFIX = "sha256:"
 _DIGEST = re.compile("(?:sha256:)?[0-9a-f]{12,128}")
 _REASON = 80  # characters
 # Which metrics people follow, when there are more than a line can hold: rates and scores, then what it costs.
-_UNITS = ("ratio", "speedup", "score", "usd", "tokens", "ms", "count")
+_UNITS = ("ratio", "speedup", "score", "points", "usd", "tokens", "ms", "count")
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from evalward.decide.portions import Portion
+from evalward.decide.statistics.permutation import CaseValues
 from evalward.records.baseline import BaselineRun
 from evalward.records.comparison import WrongAnswer
-from evalward.records.metric import Measurement
+from evalward.records.metric import Better, Measurement, Unit
+from evalward.records.policy import Arm
 from evalward.records.report import Run
 from evalward.records.result import Details, Result
 from evalward.records.sections import Section
@@ -36,6 +38,19 @@ class CaseEvidence(NamedTuple):
 
 
 NO_EVIDENCE = CaseEvidence()
+
+
+class Contrast(NamedTuple):
+    """A metric in two arms of the same trials: each case's values in the other arm (`before`) and as it is (`now`).
+
+    As many on either side, of the trials that are valid in both. `tried` counts the trials in which the other arm was
+    run, to whatever end.
+    """
+
+    cases: Mapping[str, CaseValues]
+    unit: Unit
+    better: Better
+    tried: int
 
 
 class PerTrial(Protocol):
@@ -87,6 +102,10 @@ class ComparedKind(Protocol):
         """How the details of a valid trial would look, had everything in it failed."""
         ...
 
+    def contrast(self, metric: str, arm: Arm, results: Sequence[Result]) -> Contrast | None:
+        """A metric that compares arms of the same trials: what it is made of. `None` for all others."""
+        ...
+
     def timings(self, before: Iterable[Result], now: Iterable[Result]) -> Timings | None:
         """Which timed pieces of the same cases got slower, `None` where nothing was timed on both sides."""
         ...
@@ -130,6 +149,10 @@ class PlainKind:
     def as_failed(self, details: Details) -> Details:
         """The same."""
         return details
+
+    def contrast(self, metric: str, arm: Arm, results: Sequence[Result]) -> Contrast | None:  # noqa: ARG002
+        """There is one arm."""
+        return None
 
     def timings(self, before: Iterable[Result], now: Iterable[Result]) -> Timings | None:  # noqa: ARG002
         """Nothing is timed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from evalward.decide.staleness import FEW_TRIALS
 from evalward.records.codes import Statement
 from evalward.records.codes.advice import Advice, ChangeLimit, LookAgainstBase, LookAtCases, LookOrAccept, MoreTrials
+from evalward.records.codes.arms import ArmUnproven
 from evalward.records.comparison import RunComparison
 from evalward.records.evidence import Evidence
 from evalward.records.policy import Confirm
@@ -16,6 +17,8 @@ MOST_FRESH = 20
 
 def remedies(outcome: RuleOutcome, run: RunComparison | None, confirm: Confirm | None) -> list[Statement]:
     """What to do about a rule's failure or doubt. `run` is the one that it was applied to."""
+    if outcome.stage == "arm":
+        return _of_arm(outcome)
     broken = run is not None and bool(run.of("broken"))
     if outcome.status == "fail" and outcome.stage == "limit":
         return [_of_limit(outcome)]
@@ -31,6 +34,16 @@ def _of_limit(outcome: RuleOutcome) -> ChangeLimit:
     rule = outcome.rule
     above = rule.floor is None or _above(outcome)
     return ChangeLimit(limit="ceiling" if above else "floor", metric=rule.metric if outcome.default else None)
+
+
+def _of_arm(outcome: RuleOutcome) -> list[Statement]:
+    """No baseline changes what the other arm gave: only what is evaluated, its cases, or more trials of them do."""
+    unproven = next((each for each in outcome.statements if isinstance(each, ArmUnproven)), None)
+    has = unproven.trials // unproven.cases if unproven else 0
+    if unproven is None or has >= FEW_TRIALS:
+        return [Advice(code="advice.look_at_arms")]
+    cost = (FEW_TRIALS - has) * unproven.cases
+    return [Advice(code="advice.look_at_arms"), MoreTrials(of="planned", trials=FEW_TRIALS, has=has, cost=cost)]
 
 
 def _above(outcome: RuleOutcome) -> bool:

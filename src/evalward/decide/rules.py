@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from evalward.decide.contrasts import Beaten, beaten
 from evalward.decide.drops import Applied, Drop, decide_drops
 from evalward.decide.parts import SILENT, RuleFinding, limits_of_part
 from evalward.decide.samples import Samples
@@ -32,8 +33,12 @@ def apply_rules(
         if judged(run)
         for applied, default in rules_of_run(run, rules, defaults)
     ]
-    drops = decide_drops([applied for applied, _ in found], samples, confirm)
-    return [_apply(applied, drop, default=default) for (applied, default), drop in zip(found, drops, strict=True)]
+    every = [applied for applied, _ in found]
+    drops, arms = decide_drops(every, samples, confirm), beaten(every)
+    return [
+        _apply(applied, drop, arm, default=default)
+        for (applied, default), drop, arm in zip(found, drops, arms, strict=True)
+    ]
 
 
 def judged(run: RunComparison) -> bool:
@@ -60,14 +65,14 @@ def rules_of_run(
     ]
 
 
-def _apply(applied: Applied, drop: Drop, *, default: bool) -> RuleOutcome:
+def _apply(applied: Applied, drop: Drop, arm: Beaten, *, default: bool) -> RuleOutcome:
     rule, change = applied.rule, applied.change
     interval = interval_of(change.whole, applied.run.planned)
     dropped: RuleFinding = (drop.status, "drop", drop.found) if drop.found else SILENT
     limit, goal = _limit(rule, change.whole, interval), _goal(rule, change.whole)
     if applied.run.whole is not None:
         limit, goal = limits_of_part(applied.run, rule, change.whole, (limit, goal))
-    findings = [limit, dropped, goal]
+    findings = [limit, dropped, arm.finding, goal]
     status, stage, _ = min(findings, key=lambda item: _ORDER.index(item[0]))
     return RuleOutcome(
         rule=rule,
@@ -81,7 +86,7 @@ def _apply(applied: Applied, drop: Drop, *, default: bool) -> RuleOutcome:
         status=status,
         stage=stage,
         statements=[found for state, _, found in findings if state == status and found],
-        explained=[drop.explained] if drop.explained else [],
+        explained=[each for each in (drop.explained, arm.explained) if each],
         interval=interval,
         evidence=drop.evidence,
     )

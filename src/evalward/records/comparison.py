@@ -10,7 +10,7 @@ from pydantic import model_validator
 
 from evalward.records.base import Record
 from evalward.records.codes import Statement, with_quoted
-from evalward.records.evidence import Confirmation, SideBySide
+from evalward.records.evidence import ArmContrast, Confirmation, SideBySide
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import Better, CategorySummary, Metric
 from evalward.records.report import Finding, Interruption
@@ -241,6 +241,8 @@ class RunComparison(Record):
 
     `base_now` is what it was compared with where that is the base commit, measured now, and no committed baseline.
 
+    `contrasts` are its metrics that compare arms of the same trials, over all cases of the run.
+
     `findings` are what its numbers show now, `sections` what its kind shows of it, `surface` what changed in what the
     subject offers to models.
     `whole` is the number of cases that the suite has for the target, where a selection left some of them out.
@@ -279,6 +281,7 @@ class RunComparison(Record):
     cases: list[CaseChange] = []
     confirmation: Confirmation | None = None
     beside: SideBySide | None = None
+    contrasts: list[ArmContrast] = []
     pass_at: float | None = None
     pass_all: float | None = None
     findings: list[Finding] = []

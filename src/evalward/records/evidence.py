@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from evalward.records.base import Count, Record
+from evalward.records.metric import Better, Unit
+from evalward.records.policy import Arm
 
 Test = Literal["stratified", "permutation", "none"]
 
@@ -49,6 +51,32 @@ class SideBySide(Record):
     unusable: str | None = None
     note: str | None = None
     drifted: bool = False
+
+
+class ArmContrast(Record):
+    """One metric of a run in two arms of the same trials: as the run is, against `arm`, in which something is left out.
+
+    `trials` are those that are valid in both arms, case by case, and `tried` all in which the other arm was run.
+    `value` is the mean difference, in the metric's unit. `p_better` and `p_worse` are the probabilities of a
+    difference as large as that for the better, or for the worse, if the arms were alike; `None` where chance plays no
+    part. `spread` is the variance of a single trial of a share.
+    """
+
+    metric: str
+    arm: Arm
+    unit: Unit
+    better: Better
+    tried: Count = 0
+    trials: list[Count] = []
+    value: float | None = None
+    p_better: float | None = None
+    p_worse: float | None = None
+    spread: float | None = None
+
+    @property
+    def gained(self) -> float:
+        """The difference, above 0 where it is for the better."""
+        return (self.value or 0.0) * (-1 if self.better == "lower" else 1)
 
 
 class Evidence(Record):

@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from evalward.records.base import Record
 
-Unit = Literal["ratio", "count", "tokens", "ms", "usd", "score", "speedup"]
+Unit = Literal["ratio", "count", "tokens", "ms", "usd", "score", "speedup", "points"]
 Better = Literal["higher", "lower", "neither"]
 
 EPSILON = 1e-9  # values nearer than this are equal: .95 - .05 is not below .90
@@ -19,7 +19,7 @@ class Metric(Record):
 
     `value` is unrounded; `None` means not available, and `reason` then says why. A ratio carries `numerator`
     and `denominator`, and `n`, the number of trials behind it. `better` is the direction; a metric that only
-    informs has `neither`.
+    informs has `neither`. `points` is the unit of a difference of two shares: 0.05 is five per cent points.
     """
 
     value: float | None

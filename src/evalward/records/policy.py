@@ -34,13 +34,19 @@ _Test = Annotated[
 ]
 
 
+BOUNDS = ("floor", "ceiling", "goal", "max_drop", "max_rise")
+"""What of a rule is a number that its metric is held against."""
+Arm = Literal["without"]
+"""The other arm of a trial, in which what is evaluated is left out."""
+
+
 class Rule(StrictRecord):
     """What one metric must keep to.
 
     `floor` and `ceiling`: beyond fails. `goal`: short of it warns. `max_drop` and `max_rise`: worse than the
     baseline by more, and not by chance, fails. All are in the metric's own unit; differences are absolute points, not
-    per cent. `test`, `alpha`, `floor_test` and `confirm` say how chance is told from change; they mean something
-    where the target is random.
+    per cent. `must_beat` compares with the other arm of the same trials, not with the baseline. `test`, `alpha`,
+    `floor_test` and `confirm` say how chance is told from change; they mean something where the target is random.
     """
 
     metric: str = Field(description="Metric id, for example tool_call_success_rate")
@@ -59,16 +65,25 @@ class Rule(StrictRecord):
         default="literal", description="upper: a limit fails only when the whole 95 % interval is beyond it"
     )
     confirm: bool = Field(default=True, description="Decide drops on retrials of the cases that failed")
+    must_beat: Arm | None = Field(
+        default=None, description="The arm of the same run that the metric must be better than, and not by chance"
+    )
     suite: str = Field(default="*", description="Applies to the suites that match this pattern")
     target: str = Field(default="*", description="Applies to the targets that match this pattern")
 
     @model_validator(mode="after")
     def _says_something(self) -> Rule:
-        if all(v is None for v in (self.floor, self.ceiling, self.goal, self.max_drop, self.max_rise)):
-            raise ValueError("a rule needs at least one of floor, ceiling, goal, max_drop, max_rise")
+        if all(getattr(self, name) is None for name in (*BOUNDS, "must_beat")):
+            raise ValueError(f"a rule needs at least one of {', '.join(BOUNDS)}, must_beat")
         if self.floor is not None and self.ceiling is not None and self.floor > self.ceiling:
             raise ValueError(f"floor {self.floor} is above ceiling {self.ceiling}: nothing could pass")
         return self
+
+    @property
+    def in_words(self) -> str:
+        """What it asks for, as it is written: `floor 0.9, max_drop 0.02`."""
+        bounds = [f"{name} {value:g}" for name in BOUNDS if (value := getattr(self, name)) is not None]
+        return ", ".join([*bounds, *([f"must_beat {self.must_beat}"] if self.must_beat else [])])
 
     def holds_for(self, suite: str, target: str) -> bool:
         """True when the rule's patterns match the run's suite and target."""

@@ -75,7 +75,8 @@ class GridRow(Record):
 class RunListing(Record):
     """What a run has beside its cases, a row each: tools, pairs of them. `head` says what one of them is.
 
-    `columns` are those beyond the name, `note` says how to read them. `open`: it is worth seeing at once.
+    `columns` are those beyond the name, `note` says how to read them. `open`: it is worth seeing at once. Not
+    `counted`: how many rows it has says nothing.
     """
 
     type: Literal["listing"] = "listing"
@@ -85,6 +86,7 @@ class RunListing(Record):
     rows: list[GridRow]
     note: str = ""
     open: bool = False
+    counted: bool = True
 
 
 Section = Annotated[Table | Bars | Note | RunListing, Field(discriminator="type")]

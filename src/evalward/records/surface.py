@@ -50,7 +50,8 @@ class PieceChange(Record):
 
 
 class Surface(Record):
-    """What changed in a surface. `pieces` are called `piece` (one) and `pieces_word` (several), as in "3 tools".
+    """What changed in a surface. Its pieces are called `piece` (one) and `pieces_word` (several), as in "3 tools".
+    `breaks` is what a piece that is gone, or has another name, breaks.
 
     `total` counts all that changed, also beyond those kept here. `notes` say what else of the whole differs, such as
     the order of its pieces. `tokens_before` and `tokens_now` are about what the whole takes in every request; `None`
@@ -59,6 +60,7 @@ class Surface(Record):
 
     piece: str
     pieces_word: str
+    breaks: str = "earlier calls"
     changes: list[PieceChange]
     total: int
     breaking: int
@@ -73,6 +75,8 @@ def surface_of(
     changes: Sequence[PieceChange],
     tokens: tuple[int | None, int | None],
     notes: Sequence[str] = (),
+    *,
+    breaks: str = "earlier calls",
 ) -> Surface | None:
     """The surface of these changes, those that break something first; `None` where nothing changed."""
     if not changes and not notes:
@@ -81,6 +85,7 @@ def surface_of(
     return Surface(
         piece=piece,
         pieces_word=pieces_word,
+        breaks=breaks,
         changes=ordered[:MOST_PIECES],
         total=len(changes),
         breaking=sum(each.breaking for each in changes),

@@ -34,8 +34,8 @@ EXIT_OK, EXIT_FAILED, EXIT_INPUT, EXIT_UNJUDGED = 0, 1, 2, 3
 OUTCOMES = (Outcome.ERROR, Outcome.FAIL, Outcome.INCONCLUSIVE)
 """What a reason may say, the strongest first."""
 
-Stage = Literal["validity", "missing", "limit", "drop", "anchor"]
-STAGES: tuple[Stage, ...] = ("validity", "missing", "limit", "drop", "anchor")
+Stage = Literal["validity", "missing", "limit", "drop", "arm", "anchor"]
+STAGES: tuple[Stage, ...] = ("validity", "missing", "limit", "drop", "arm", "anchor")
 """In the order of judgement."""
 
 

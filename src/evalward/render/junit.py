@@ -13,7 +13,6 @@ from typing import Literal
 from xml.etree import ElementTree as ET
 
 from evalward.records.comparison import CaseChange, Comparison, RunComparison
-from evalward.records.policy import Rule
 from evalward.records.unchanged import UNCHANGED
 from evalward.records.verdict import Outcome, Reason, RuleOutcome, Verdict
 from evalward.render.escape import one_line, plain
@@ -100,18 +99,13 @@ def _policy(verdict: Verdict) -> list[Test]:
 
 
 def _rule(rule: RuleOutcome, verdict: Verdict) -> Test:
-    name = f"{rule.rule.metric} of {rule.suite} × {rule.target}: {_limits(rule.rule)}"
+    name = f"{rule.rule.metric} of {rule.suite} × {rule.target}: {rule.rule.in_words}"
     if rule.status in {"ok", "warn"}:
         return Test(name, message=message(rule))
     if rule.status in {"not_available", "not_judged"}:
         return Test(name, "skipped", message=message(rule))
     outcome = Outcome.FAIL if rule.status == "fail" else Outcome.INCONCLUSIVE
     return Test(name, _state(outcome, verdict), rule.stage, message(rule))
-
-
-def _limits(rule: Rule) -> str:
-    names = ("floor", "ceiling", "goal", "max_drop", "max_rise")
-    return ", ".join(f"{name} {getattr(rule, name):g}" for name in names if getattr(rule, name) is not None)
 
 
 def _reason(reason: Reason, verdict: Verdict) -> Test:

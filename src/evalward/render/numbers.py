@@ -110,11 +110,12 @@ def format_rule(rule: Rule, unit: Unit) -> str:
         ("drop ≤", rule.max_drop, True),
         ("rise ≤", rule.max_rise, True),
     ]
-    return ", ".join(
+    limits = [
         f"{word} {format_limit(value, unit, difference=difference)}"
         for word, value, difference in parts
         if value is not None
-    )
+    ]
+    return ", ".join([*limits, *([f"better than {rule.must_beat}"] if rule.must_beat else [])])
 
 
 def rule_limits(rules: Iterable[Rule]) -> list[float]:
@@ -142,8 +143,8 @@ def plural(count: int, one: str, many: str | None = None) -> str:
 def _scale(value: float, unit: Unit) -> _UnitScale:
     whole = math.isfinite(value) and value == round(value)
     match unit:
-        case "ratio":
-            return _PERCENT
+        case "ratio" | "points":
+            return _PERCENT if unit == "ratio" else _POINTS
         case "ms":
             return next(scale for limit, scale in _TIMES if abs(value) < limit or limit == math.inf)
         case "usd":

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from evalward.records.comparison import CategoryChange, MetricChange, RunComparison
 from evalward.records.evidence import Evidence, Interval
 from evalward.records.metric import EPSILON, CategorySummary, Metric, Unit
+from evalward.records.policy import Rule
 from evalward.records.verdict import RuleOutcome, RuleStatus
 from evalward.render.numbers import (
     format_count,
@@ -171,10 +172,14 @@ def _row(metric: str, change: MetricChange | None, outcomes: Sequence[RuleOutcom
         threshold="; ".join(dict.fromkeys(thresholds)) or "–",
         badge=_badge(
             worst,
-            compared=bool(limits) or (before is not None and before.value is not None),
+            compared=bool(limits) or _compares_arms(rules) or (before is not None and before.value is not None),
             noise=any(map(_within_noise, outcomes)),
         ),
     )
+
+
+def _compares_arms(rules: Iterable[Rule]) -> bool:
+    return any(rule.must_beat for rule in rules)
 
 
 def _within_noise(outcome: RuleOutcome) -> bool:

@@ -26,7 +26,13 @@ def listings(sections: Iterable[Section], limit: int) -> list[ListingTable]:
 def _listing(listing: RunListing, limit: int) -> ListingTable:
     rows = [(row.label, row.values) for row in listing.rows[:limit]]
     return ListingTable(
-        listing.title, listing.head, listing.columns, Some(rows, len(listing.rows)), listing.note, listing.open
+        listing.title,
+        listing.head,
+        listing.columns,
+        Some(rows, len(listing.rows)),
+        listing.note,
+        listing.open,
+        listing.counted,
     )
 
 

@@ -37,7 +37,7 @@ def _view(surface: Surface, suite: str, caps: Caps) -> SurfaceView:
     return SurfaceView(
         headline=_headline(surface, suite),
         breaking=surface.breaking,
-        lines=[_line(change) for change in shown],
+        lines=[_line(change, surface.piece) for change in shown],
         more=surface.total - len(shown) if shown else 0,
         notes=surface.notes if caps.detail != "headline" else [],
         words="\n".join(_words(surface.changes)) if caps.detail == "full" else "",
@@ -51,7 +51,7 @@ def _headline(surface: Surface, suite: str) -> str:
     sorts = [f"{count:,} {how}" for how, count in {**counts, "changed": others}.items() if count]
     parts = [f"{', '.join(sorts) or 'none changed'}{f' in {quoted(suite)}' if suite else ''}"]
     if surface.breaking:
-        parts.append(f"{surface.breaking:,} of them {'breaks' if surface.breaking == 1 else 'break'} earlier calls")
+        parts.append(f"{surface.breaking:,} of them {'breaks' if surface.breaking == 1 else 'break'} {surface.breaks}")
     before, now = surface.tokens_before, surface.tokens_now
     if before is not None and now is not None:
         moved = f" ({format_delta(now - before, 'count')})" if now != before else ""
@@ -59,10 +59,10 @@ def _headline(surface: Surface, suite: str) -> str:
     return f"{surface.pieces_word.capitalize()}: {'; '.join(parts)}"
 
 
-def _line(change: PieceChange) -> SurfaceLine:
+def _line(change: PieceChange, piece: str) -> SurfaceLine:
     facts = [*change.breaks, *change.other]
     if change.unread:
-        facts = ["what it was before isn't kept, so only the change itself is known"]
+        facts = [f"what the {piece} was before isn't kept, so only the change itself is known"]
     return SurfaceLine(_happened(change), facts[:_FACTS], max(0, len(facts) - _FACTS), change.breaking)
 
 

@@ -43,6 +43,7 @@ _AXIS: dict[Unit, str] = {
     "usd": "USD",
     "score": "score",
     "speedup": "times as fast",
+    "points": "per cent points",
 }
 
 
@@ -74,7 +75,7 @@ def mermaid_trend(
     known = [point for point in shown if _drawable([point.value])]
     if not known:
         return ""
-    factor = 100 if unit == "ratio" else 1
+    factor = 100 if unit in {"ratio", "points"} else 1
     values = [value * factor for value in _drawable([point.value for point in known])]
     level = [value * factor for value in _drawable([anchor.value])] if anchor and len(values) > 1 else []
     low, high = _range([*values, *level], unit)

@@ -285,6 +285,12 @@ class ListingTable:
     rows: Some[tuple[str, list[str]]]
     note: str = ""
     open: bool = False
+    counted: bool = True
+
+    @property
+    def heading(self) -> str:
+        """Its title, with how many rows it has where that says something."""
+        return f"{self.title}: {self.rows.total:,}" if self.counted else self.title
 
 
 @dataclass(frozen=True)

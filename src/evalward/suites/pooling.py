@@ -137,6 +137,36 @@ class Amount:
         return Portion(total if self.summed else total / len(portions))
 
 
+@dataclass(frozen=True)
+class Mean:
+    """A metric that is the mean of a number over the trials that have a part in it, whatever case they are of.
+
+    Not available when one of them doesn't tell its number.
+    """
+
+    number: Number
+    unit: Unit
+    better: Better = "higher"
+    counts: Callable[[Result], bool] = is_valid
+    lasting: bool = False
+
+    def measured(self, counted: Counted, why_not: str) -> Metric:
+        """Over trials that count."""
+        values = counted.known(self.number)
+        return ratio(fsum(values), float(len(values)), why_not, self.better, self.unit)
+
+    def portion(self, result: Result) -> Portion | None:
+        """See `decide.kinds.PerTrial`."""
+        if not self.counts(result):
+            return NONE
+        value = self.number(result)
+        return None if value is None else Portion(value, 1.0)
+
+    def together(self, portions: Sequence[Portion]) -> Portion:
+        """The sum, and how many they are."""
+        return Portion(fsum(each.value for each in portions), fsum(each.of or 0.0 for each in portions))
+
+
 def _is_error(result: Result) -> float:
     return float(result.status is Status.ERROR)
 
@@ -176,7 +206,8 @@ USAGE_IDS = (
 """Their ids with that of the mean duration, in the order in which people read them."""
 
 
-Metrics = Mapping[str, Share | Amount]
+Pooled = Share | Amount | Mean
+Metrics = Mapping[str, Pooled]
 
 
 def measured(metrics: Metrics, results: Iterable[Result], why_not: Mapping[str, str]) -> dict[str, Metric]:

@@ -57,7 +57,7 @@ def test_comment__says_it_before_the_cases() -> None:
     assert "1 of them breaks earlier calls; ≈ 1,235 → 1,301 tokens in every request (+66)**" in text
     assert "- ⚠️ `search_orders` is called `find_orders` now: `limit` is required now; the description differs" in text
     assert "- `get_stock` is new\n" in text
-    assert "- `cancel`: what it was before isn't kept, so only the change itself is known" in text
+    assert "- `cancel`: what the tool was before isn't kept, so only the change itself is known" in text
     assert "- Finds orders by words.\n+ Finds orders by words or customer." in text
     assert text.index("Tools: 1 added") < text.index("####")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from evalward.records.codes import advice, notices, passing, reasons, rules
+from evalward.records.codes import advice, arms, notices, passing, reasons, rules
 from evalward.records.codes.base import Coded as Coded
 from evalward.records.codes.base import ForeignText
 from evalward.records.codes.by_code import ByCode
@@ -20,7 +20,14 @@ class WorseInWorstCase(Coded):
 
 
 Statement = Annotated[
-    reasons.Reasons | rules.Rules | notices.Notices | passing.Passing | advice.Advised | WorseInWorstCase | ForeignText,
+    reasons.Reasons
+    | rules.Rules
+    | arms.Arms
+    | notices.Notices
+    | passing.Passing
+    | advice.Advised
+    | WorseInWorstCase
+    | ForeignText,
     ByCode(),
 ]
 """Whatever a verdict says."""

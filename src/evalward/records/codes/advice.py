@@ -35,6 +35,7 @@ Plain = Literal[
     "advice.no_rerun",
     "advice.anchor",
     "advice.more_samples",
+    "advice.look_at_arms",
 ]
 
 

@@ -98,7 +98,7 @@ def _about(reason: Reason) -> tuple[str | None, str | None, str | None]:
 def _exact(reason: Reason, runs: Sequence[RunComparison]) -> list[str]:
     """Where chance has no part in it."""
     run = next((run for run in runs if (run.suite, run.target) == (reason.suite, reason.target)), None)
-    if reason.stage not in {"drop", "limit"} or run is None or run.random:
+    if reason.stage not in {"drop", "limit", "arm"} or run is None or run.random:
         return []
     return [f"{quoted(run.target)} gives the same result for the same input, so every difference is real."]
 

@@ -33,6 +33,7 @@ STAGES: dict[Stage, str] = {
     "missing": "Missing",
     "limit": "Limits",
     "drop": "Drops",
+    "arm": "Arms",
     "anchor": "Slow losses",
 }
 

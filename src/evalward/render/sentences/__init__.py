@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from evalward.records.codes import Coded
 from evalward.records.verdict import Judgement, Reason, RuleOutcome, Verdict
 from evalward.render.sentences import advice as _advice  # noqa: F401 - each adds its sentences
+from evalward.render.sentences import arms as _arms  # noqa: F401
 from evalward.render.sentences import notices as _notices  # noqa: F401
 from evalward.render.sentences import passing as _passing  # noqa: F401
 from evalward.render.sentences import reasons as _reasons  # noqa: F401

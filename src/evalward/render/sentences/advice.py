@@ -66,6 +66,7 @@ _PLAIN: dict[codes.Plain, str] = {
         "accept the loss, release, or name a later release in `anchor`."
     ),
     "advice.more_samples": "Take more samples of each benchmark.",
+    "advice.look_at_arms": "Look at the cases that do no better than in the other arm.",
 }
 
 

@@ -13,6 +13,7 @@ from evalward.suites.pooling import (
     USAGE,
     Amount,
     Metrics,
+    Pooled,
     Share,
     by_category,
     category_by_score,
@@ -62,7 +63,7 @@ def _scores_of(result: Result) -> Mapping[str, float]:
     return details_of(result).scores
 
 
-def per_trial(metric: str) -> Share | Amount | None:
+def per_trial(metric: str) -> Pooled | None:
     """What each trial adds to a metric; `None` for one that there is not."""
     if metric.startswith(SCORE):
         return scored(metric.removeprefix(SCORE), _scores_of)

@@ -11,8 +11,8 @@ from evalward.suites.pooling import (
     SCORE,
     SCORED_IDS,
     USAGE,
-    Amount,
     Metrics,
+    Pooled,
     Share,
     by_category,
     category_by_score,
@@ -42,7 +42,7 @@ PER_TRIAL: Metrics = {
 }
 
 
-def per_trial(metric: str) -> Share | Amount | None:
+def per_trial(metric: str) -> Pooled | None:
     """What each trial adds to a metric; `None` for one that there is not."""
     if metric.startswith(SCORE):
         return scored(metric.removeprefix(SCORE), _scores_of)

@@ -19,6 +19,7 @@ from evalward.suites.pooling import (
     Amount,
     Counted,
     Metrics,
+    Pooled,
     Share,
     by_category,
     measured,
@@ -197,7 +198,7 @@ def _evaluators(valid: Sequence[Result]) -> dict[str, Metric]:
 PER_TRIAL: Metrics = {**_RATES, **_COUNTS, **_OUTCOMES, "judge_error_rate": _JUDGE_ERRORS, **USAGE}
 
 
-def per_trial(metric: str) -> Share | Amount | None:
+def per_trial(metric: str) -> Pooled | None:
     """What each trial adds to a metric; `None` for one that there is not."""
     if metric.startswith(EVALUATOR):
         return _evaluator(metric.removeprefix(EVALUATOR))

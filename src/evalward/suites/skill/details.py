@@ -17,6 +17,8 @@ Origin = Literal["suite", "distractor", "agent", "unknown"]
 """Whose skill it is: of the suite, of others, the agent's own; `unknown` where nothing says so."""
 SUITES_OWN: tuple[Origin, ...] = ("suite", "distractor")
 """Whose names a repository declares."""
+UPLIFTS = ("uplift_pass_rate", "uplift_tokens", "uplift_cost_usd", "uplift_duration_ms")
+"""The metrics that compare the arms of a trial."""
 UNDECLARED_SKILL = "(undeclared)"
 """What stands in a baseline for the name of a skill that the repository doesn't declare."""
 

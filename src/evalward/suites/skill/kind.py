@@ -7,14 +7,23 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evalward.config import LoadedConfig
-from evalward.decide.kinds import PerTrial
+from evalward.decide.kinds import CaseEvidence, Contrast, PerTrial
+from evalward.records.baseline import BaselineRun
 from evalward.records.metric import Measurement
-from evalward.records.policy import Rule
-from evalward.records.result import Result
+from evalward.records.policy import Arm, Rule
+from evalward.records.report import Finding, Run
+from evalward.records.result import Details, Result
+from evalward.records.sections import FileText, Section, TrialSection
+from evalward.records.surface import PartTexts, Surface
+from evalward.render.kinds import TrialText
 from evalward.suites.base import BaseKind, Proof, TrialOutcome
 from evalward.suites.skill.details import SkillDetails
+from evalward.suites.skill.evidence import as_failed, contrast, evidence, trial_text
+from evalward.suites.skill.findings import interpret
 from evalward.suites.skill.metrics import METRIC_IDS, PER_TRIAL, measure
+from evalward.suites.skill.sections import sections
 from evalward.suites.skill.spec import SkillSuite
+from evalward.suites.skill.trial_sections import trial_sections
 from evalward.targets.agents.base import Agent
 from evalward.targets.base import Target
 
@@ -23,7 +32,12 @@ if TYPE_CHECKING:
     from evalward.suites.skill.context import SkillPrepared
 
 # Without a drop a config that names no rule would protect nothing.
-DEFAULT_RULES = (Rule(metric="pass_rate", max_drop=0.05),)
+DEFAULT_RULES = (
+    Rule(metric="trigger_recall", max_drop=0.05),
+    Rule(metric="near_miss_rate", max_rise=0.05),
+    Rule(metric="expectation_pass_rate", max_drop=0.05),
+    Rule(metric="pass_rate", max_drop=0.05),
+)
 
 
 @dataclass(frozen=True)
@@ -67,6 +81,40 @@ class SkillKind(BaseKind):
     def measure(self, results: Sequence[Result]) -> Measurement:
         """The metrics of triggers and arms."""
         return measure(results)
+
+    def contrast(self, metric: str, arm: Arm, results: Sequence[Result]) -> Contrast | None:
+        """The arms of an uplift."""
+        return contrast(metric, arm, results)
+
+    def surface(self, before: PartTexts, now: PartTexts) -> Surface | None:
+        """What changed in the skills and their descriptions."""
+        from evalward.suites.skill.surface import surface_change  # noqa: PLC0415 - only where a subject changed
+
+        return surface_change(before, now)
+
+    def evidence(self, result: Result) -> CaseEvidence:
+        """What a trial says to a comparison."""
+        return evidence(result)
+
+    def as_failed(self, details: Details) -> Details:
+        """The trial, had everything in it failed."""
+        return as_failed(details)
+
+    def trial_text(self, result: Result) -> TrialText:
+        """What a trial did, in words."""
+        return trial_text(result)
+
+    def trial_sections(self, result: Result, files: Sequence[FileText]) -> list[TrialSection]:
+        """What one trial shows beside checks and conversation."""
+        return trial_sections(result, files)
+
+    def sections(self, run: Run, base: BaselineRun | None, *, alone: bool = False) -> list[Section]:  # noqa: ARG002
+        """Arms, confused skills, each skill; what a replay is."""
+        return sections(run, base, self)
+
+    def findings(self, results: Sequence[Result], measurement: Measurement) -> list[Finding]:  # noqa: ARG002 - the trials say it
+        """What the triggers and arms show."""
+        return interpret(results)
 
 
 SKILL = SkillKind()

@@ -10,9 +10,12 @@ from pydantic import Field
 
 from evalward.config.agents import AGENT_FORMS
 from evalward.config.fields import SomeTexts, Text, TextList
+from evalward.config.reading import get
 from evalward.config.suite import ComparedSuite, FilesNamed, IsolatedSuite, Network
 from evalward.config.targets import MODEL_FORMS, TargetForms
+from evalward.config.words import Value
 from evalward.suites.scenario.spec import ScenarioLimits
+from evalward.suites.skill.details import UPLIFTS
 from evalward.suites.target_forms import NO_FILES
 
 
@@ -53,6 +56,11 @@ class SkillSuite(IsolatedSuite, ComparedSuite):
     )
     allow_unisolated: bool = Field(default=False, description="In a workflow, run agents even without full isolation")
     limits: ScenarioLimits = Field(default=ScenarioLimits(), description="What one trial may use of the machine")
+
+    @classmethod
+    def contrasted(cls, suite: Value) -> Sequence[str]:
+        """The uplifts, where the arm without skills is run."""
+        return () if get(suite, "without") is False else UPLIFTS
 
     @classmethod
     def files_named_in(cls, path: str, content: bytes) -> FilesNamed:  # noqa: ARG003 - its name says it

@@ -1,0 +1,154 @@
+"""Skill runs for people: what changed, arms, confused skills; in the comment, at a terminal, on the page."""
+
+from __future__ import annotations
+
+import pytest
+
+from evalward.commands.pipeline import Criteria
+from evalward.decide.verdict import reach_verdict
+from evalward.records.policy import Policy, Rule
+from evalward.records.report import Finding, Report
+from evalward.records.result import Result, Status
+from evalward.records.surface import Surface
+from evalward.records.verdict import Judgement
+from evalward.render.markdown import comment
+from evalward.render.terminal import judgement_text
+from evalward.suites.skill.findings import interpret
+from evalward.suites.skill.kind import SKILL
+from support import judgements
+from support.hostile import EVERYTHING, SNIPPETS
+from support.markdown import rendered
+from support.shown import report_markdown, report_text
+from support.skill_reports import arm, loaded, query, skill_base, skill_report, task, tasks
+
+OLD = {"csv": "Read and merge CSV files.", "xlsx": "Work with Excel workbooks."}
+NEW = {"csv": "Read and merge CSV files.", "xlsx": "Work with tables of any kind: Excel, CSV, TSV."}
+QUERIES = ("merge-two-tables-1a2b3c", "merge-these-tables-4d5e6f", "count-rows-in-export-7a8b9c")
+RULES = [*SKILL.default_rules, Rule(metric="uplift_pass_rate", must_beat="without")]
+
+
+def queries(*won: str) -> list[Result]:
+    """Three trials of each query for `csv`, with what was loaded; and one that is not for `xlsx`."""
+    asked = [
+        query("csv", *([name] if name else []), id_=id_, trial=trial)
+        for id_, name in zip(QUERIES, won, strict=True)
+        for trial in (1, 2, 3)
+    ]
+    return [*asked, query("xlsx", wanted=False, id_="send-a-mail")]
+
+
+WORK = tasks((4, 1), (4, 0), (3, 2), (4, 0), (4, 1), (4, 2))
+
+
+def judged(now: Report, before: Report) -> Judgement:
+    policy = Policy(rules=RULES)
+    seen = Criteria(skill_base(before), policy).compared(now)
+    return Judgement(comparison=seen.comparison, verdict=reach_verdict(seen.comparison, policy, {}, seen.samples))
+
+
+def regression() -> Judgement:
+    """The description of `xlsx` was widened, and it is loaded for CSV files now."""
+    return judged(
+        skill_report([*queries("xlsx", "xlsx", "csv"), *WORK], NEW),
+        skill_report([*queries("csv", "csv", "csv"), *WORK], OLD),
+    )
+
+
+def test_the_comment__says_first_what_changed_then_what_it_did() -> None:
+    text = comment(regression(), judgements.context())
+    assert "❌" in text.splitlines()[1]
+    places = [text.index(words) for words in ("**Skills: 1 changed**", "With and without", "Confused skills")]
+    assert places == sorted(places)
+    assert "- `xlsx`: the description differs (26 → 46 characters)" in text
+    assert "+ Work with tables of any kind: Excel, CSV, TSV." in text
+    assert "| tasks | with | without | baseline's |" in text
+    assert "| `expectations held` | 95.8 % (23/24) | 25.0 % (6/24) | 95.8 % (23/24) |" in text
+    assert "Against no skill: +70.8 pp, better (p = 0.016). Against the baseline's: ±0." in text
+    assert "| `csv → xlsx` | 6 of 9 | 0 of 9 | xlsx |" in text
+    assert "Asked for `csv`, `xlsx` was loaded first" in text
+
+
+def test_a_terminal_of_80_columns__has_every_table() -> None:
+    shown = judgement_text(regression(), colour=False, width=80, verbose=True)
+    alone = report_text([skill_report([*queries("xlsx", "xlsx", "csv"), *WORK], NEW)], colour=False, width=80)
+    for text in (shown, alone):
+        assert all(title in text for title in ("With and without", "Confused skills", "Skills"))
+        assert max(map(len, text.splitlines())) <= 80
+
+
+def test_what_is_not_proven__is_not_said() -> None:
+    few = tasks((4, 1), (2, 2))
+    text = report_markdown([skill_report(few)])
+    assert "Against no skill: +37.5 pp, which may be chance (p = 0.5)." in text
+    steady = report_markdown([skill_report(few, random=False, target="scripted:steady")])
+    assert "Against no skill: +37.5 pp." in steady
+
+
+def test_no_table__without_what_would_be_in_it() -> None:
+    text = report_markdown([skill_report([query("csv", "csv")])])
+    assert not any(title in text for title in ("With and without", "Confused skills"))
+
+
+@pytest.mark.parametrize("text", [*SNIPPETS, EVERYTHING])
+def test_no_name__becomes_anything_else(text: str) -> None:
+    won = loaded(text, origin="agent")
+    now = skill_report([*queries("csv", "csv", ""), query("csv", won, id_="x"), query("csv", won, id_="y")], NEW)
+    rendered(comment(judged(now, now), judgements.context()))
+
+
+# --- findings --------------------------------------------------------------------------------------------------------
+
+
+def found(results: list[Result]) -> dict[str, Finding]:
+    return {each.id: each for each in interpret(results)}
+
+
+def test_missed_queries__with_the_words_that_they_share() -> None:
+    (finding,) = found(queries("", "", "csv")).values()
+    assert (finding.id, finding.evidence) == ("missed_queries", "6 of 9 trials; they share: `merge`, `tables`") or (
+        finding.evidence == "6 of 9 trials; they share: `tables`, `merge`"
+    )
+
+
+@pytest.mark.parametrize(
+    ("results", "name", "words"),
+    [
+        ([query("csv", "csv", wanted=False)], "near_misses_taken", "`csv` was loaded by queries that are not for it"),
+        ([query("csv", loaded("csv", how="read"))], "only_read", "In 1 trial the skill's file was read"),
+        ([query("csv", loaded("verify", origin="agent"))], "agents_own_skill", "of the agent's own was loaded first"),
+        ([task("t", arm("with", 4, skill=None), arm("without", 4))], "never_loaded", "the arms compare nothing"),
+    ],
+)
+def test_other_findings(results: list[Result], name: str, words: str) -> None:
+    assert words in found(results)[name].message
+
+
+def test_a_run_in_which_all_is_well__has_no_findings() -> None:
+    assert not interpret([*queries("csv", "csv", "csv"), *WORK])
+    assert not interpret([query("csv").model_copy(update={"status": Status.ERROR})])
+
+
+# --- what agents are offered -----------------------------------------------------------------------------------------
+
+
+def surface(before: dict[str, str], now: dict[str, str]) -> Surface | None:
+    return judged(skill_report(WORK, now), skill_report(WORK, before)).comparison.runs[0].surface
+
+
+def test_a_renamed_skill__breaks_what_calls_it_by_name() -> None:
+    found = surface(OLD, {"csv": OLD["csv"], "tables": OLD["xlsx"]})
+    assert found is not None
+    assert [(each.how, each.was, each.name) for each in found.changes] == [("renamed", "xlsx", "tables")]
+    assert (found.breaking, found.breaks) == (1, "what calls it by name")
+
+
+def test_what_agents_cut__is_said() -> None:
+    found = surface(OLD, {**OLD, "long": "x" * 1_600, **{f"s{n}": "y" * 900 for n in range(6)}})
+    assert found is not None
+    (long,) = [each for each in found.changes if each.name == "long"]
+    assert long.other == ["codex cuts it at 1,024 characters", "claude-code cuts it at 1,536 characters"]
+    assert any("claude-code shows some skills by their name alone" in note for note in found.notes)
+
+
+def test_equal_skills__are_no_change() -> None:
+    assert surface(OLD, OLD) is None
