@@ -33,13 +33,13 @@ def run_of(output: Path) -> dict[str, Any]:
 def test_the_example__proves_itself() -> None:
     code, said = evalward("validate", str(EXAMPLE / "evalward.yml"))
     assert code == 0, said
-    assert "17 queries tried, 2 of 4 tasks solved by their solution" in said
+    assert "17 queries tried, 3 of 5 tasks solved by their solution" in said
     assert said.count("warning: ") == 1, said  # of the judge, whose answers are written by hand
 
 
 def test_the_example__passes__and_its_tasks_fail_without_their_skills(tmp_path: Path) -> None:
     config = str(EXAMPLE / "evalward.yml")
-    code, said = evalward("check", "--config", config, "--trials", "1", "--output", str(tmp_path))
+    code, said = evalward("check", "--config", config, "--output", str(tmp_path))
     assert code == 0, said
     run = run_of(tmp_path)
     assert {case["status"] for case in run["cases"]} == {"passed"}
@@ -55,10 +55,10 @@ def test_its_pull_request__fails_and_shows_the_description_and_the_confusion(tmp
     comment = (tmp_path / "comment.md").read_text("utf-8")
     surface = comment.index("**Skills: 1 changed**")
     broken = comment.index(f"<b>Broken: {CONFUSED + 1}</b>")
-    assert surface < broken < comment.index("| `csv-report → text-digest` | 10 of 14 | 0 of 14 | text-digest |")
+    assert surface < broken < comment.index("| `csv-report → text-digest` | 5 of 7 | 0 of 7 | text-digest |")
     assert "- Condenses a long text, such as an article" in comment
     assert "+ Summarises files of every kind for a report" in comment
-    assert "| `(no skill) → text-digest` | 2 of 6 | 0 of 6 | text-digest |" in comment
+    assert "| `(no skill) → text-digest` | 1 of 3 | 0 of 3 | text-digest |" in comment
     assert "Against no skill: +100.0 pp, better" in comment
     readme = (EXAMPLE / "README.md").read_text("utf-8")
     assert all(line in comment for line in readme.splitlines() if "→ text-digest` |" in line)
@@ -74,6 +74,9 @@ def test_with_and_without_a_model__the_suite_is_the_same(name: str) -> None:
 
 def test_the_pull_request__changes_one_description_and_nothing_else() -> None:
     before, after = (
-        (EXAMPLE / folder / "text-digest" / "SKILL.md").read_text("utf-8").splitlines() for folder in ("skills", "after")
+        (EXAMPLE / folder / "text-digest" / "SKILL.md").read_text("utf-8").splitlines()
+        for folder in ("skills", "after")
     )
-    assert [line.partition(":")[0] for line, other in zip(before, after, strict=True) if line != other] == ["description"]
+    assert [line.partition(":")[0] for line, other in zip(before, after, strict=True) if line != other] == [
+        "description"
+    ]
