@@ -2,8 +2,8 @@
 """A stand-in for a coding agent: it loads the skill whose description shares most words with what it is asked.
 
 It is no model and understands nothing. It counts words, so that what it loads depends on the descriptions alone, which
-is all that the example needs. Of a skill that it has loaded it runs the commands (indented lines) with the file that the
-request names.
+is all that the example needs. Of a skill that it has loaded it runs the commands (indented lines), with the file that
+the request names.
 """
 
 from __future__ import annotations
@@ -16,7 +16,24 @@ from pathlib import Path
 
 SKILLS = Path(".agents/skills")
 LEAST = 2  # words that a request and a description share
-COMMON = frozenset("and any are for from have how its such the them they this use what when whenever with".split())
+COMMON = {
+    "and",
+    "any",
+    "are",
+    "for",
+    "from",
+    "have",
+    "how",
+    "its",
+    "such",
+    "the",
+    "them",
+    "they",
+    "this",
+    "use",
+    "what",
+}
+COMMON |= {"when", "whenever", "with"}
 DESCRIPTION = re.compile(r"^description: (.*)$", re.MULTILINE)
 COMMAND = re.compile(r"^ {4}(\S.*)$", re.MULTILINE)
 FILE = re.compile(r"[\w./-]+\.(?:csv|txt)\b")

@@ -77,6 +77,5 @@ def test_the_pull_request__changes_one_description_and_nothing_else() -> None:
         (EXAMPLE / folder / "text-digest" / "SKILL.md").read_text("utf-8").splitlines()
         for folder in ("skills", "after")
     )
-    assert [line.partition(":")[0] for line, other in zip(before, after, strict=True) if line != other] == [
-        "description"
-    ]
+    changed = [line for line, other in zip(before, after, strict=True) if line != other]
+    assert [line.partition(":")[0] for line in changed] == ["description"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-import tempfile
 import json
 import shlex
+import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping
