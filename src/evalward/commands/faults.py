@@ -22,4 +22,5 @@ def internal_error(error: Exception, redaction: Redaction = NOTHING) -> str:
             file.write(text.encode("utf-8", "replace"))
     except OSError as why:
         return f"internal error: {type(error).__name__}. Please report it; no log could be written: {why.strerror}."
-    return f"internal error: {type(error).__name__}. Please report it with the log {file.name}."
+    name = type(error).__name__
+    return f"internal error: {name}. Please report it with the log {file.name}, and with what `evalward doctor` says."

@@ -7,7 +7,7 @@ better than it does. So the planned trials decide, and those that stand for plan
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -39,10 +39,13 @@ class Beaten:
     explained: OfMetric | None = None
 
 
-def contrasts_of(run: Run, results: Sequence[Result], kind: ComparedKind) -> list[ArmContrast]:
-    """Every metric of the run that compares arms, over these results."""
+def contrasts_of(
+    run: Run, results: Sequence[Result], kind: ComparedKind, metrics: Iterable[str] | None = None
+) -> list[ArmContrast]:
+    """Every metric of the run that compares arms, or those of `metrics`, over these results."""
     arms: tuple[Arm, ...] = get_args(Arm)
-    found = [(metric, arm, kind.contrast(metric, arm, results)) for metric in run.metrics for arm in arms]
+    asked = run.metrics if metrics is None else metrics
+    found = [(metric, arm, kind.contrast(metric, arm, results)) for metric in asked for arm in arms]
     chosen = [(metric, arm, contrast) for metric, arm, contrast in found if contrast is not None]
     random = bool(chosen) and is_random(run, kind)
     return [_measured(metric, arm, contrast, random=random) for metric, arm, contrast in chosen]

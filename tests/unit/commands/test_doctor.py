@@ -39,7 +39,7 @@ def test_walls__too_few_say_why_and_what_to_do(monkeypatch: pytest.MonkeyPatch) 
     assert items["sockets"].text.endswith("/run/docker.sock")
     monkeypatch.setattr(walls, "_setting", lambda place: "")
     items = said(FoundWalls(Layers(landlock=True, note="no own process namespace: not permitted")))
-    assert items["namespaces"].text == "none: no own process namespace: not permitted"
+    assert items["namespaces"].text == "none: not permitted"
 
 
 def test_walls__that_are_not_known_are_not_lacking() -> None:

@@ -199,6 +199,12 @@ MEANINGS = [
     Broken(rule("metric: total_turns, floor: .nan"), 8, "policy[0].floor", "must be a finite number"),
     Broken(rule(f"metric: total_turns, floor: 1{'0' * 299}0"), 8, "policy[0].floor", "must be a number"),
     Broken(rule("metric: csr, max_drop: -0.1"), 8, "policy[0].max_drop", "must be at least 0, not -0.1"),
+    Broken(
+        rule("metric: pass_rate, must_beat: without"),
+        8,
+        "policy[0].must_beat",
+        "no suite of this rule runs pass_rate in another arm, so there is nothing to beat. Remove the key.",
+    ),
     Broken(rule("metric: csr"), 8, "policy[0]", "a rule needs at least one of floor, ceiling"),
     Broken(rule("metric: csr, floor: 0.9, ceiling: 0.8"), 8, "policy[0]", "floor 0.9 is above ceiling 0.8"),
     Broken(rule("metric: csr, floor: yes"), 8, "policy[0].floor", "which YAML reads as true. Write a number."),

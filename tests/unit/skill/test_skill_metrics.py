@@ -101,3 +101,15 @@ def test_the_arms_of_an_uplift__by_case() -> None:
     }
     assert found.tried == 5
     assert SKILL.contrast("pass_rate", "without", results) is None
+
+
+def test_what_must_beat_may_name__are_the_uplifts_where_the_other_arm_is_run() -> None:
+    assert SKILL.spec.contrasted({"kind": "skill"}) == UPLIFTS
+    assert SKILL.spec.contrasted({"kind": "skill", "without": False}) == ()
+
+
+@pytest.mark.parametrize("status", ["skipped", "error"])
+def test_an_arm_that_was_left_out__was_not_tried(status: str) -> None:
+    found = SKILL.contrast("uplift_pass_rate", "without", [task("t", arm("with", 4), arm("without", 0, status=status))])
+    assert found is not None
+    assert (found.cases, found.tried) == ({}, int(status == "error"))

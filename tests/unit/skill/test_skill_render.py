@@ -9,6 +9,7 @@ from evalward.decide.verdict import reach_verdict
 from evalward.records.policy import Policy, Rule
 from evalward.records.report import Finding, Report
 from evalward.records.result import Result, Status
+from evalward.records.sections import Facts, FileText
 from evalward.records.surface import Surface
 from evalward.records.verdict import Judgement
 from evalward.render.markdown import comment
@@ -152,3 +153,24 @@ def test_what_agents_cut__is_said() -> None:
 
 def test_equal_skills__are_no_change() -> None:
     assert surface(OLD, OLD) is None
+
+
+def test_one_trial__shows_both_arms_and_not_the_skills_that_were_installed() -> None:
+    result = task("t", arm("with", 4), arm("without", 1, status="failed"))
+    names = ("fixture/.agents/skills/csv/SKILL.md", "without/fixture/.claude/skills/csv/a.sh", "fixture/answer.txt")
+    arms, *files = SKILL.trial_sections(result, [FileText(name=name, text="x") for name in names])
+    assert isinstance(arms, Facts)
+    assert {row.label: row.values for row in arms.rows} | {"heads": arms.heads} == {
+        "heads": ["with", "without"],
+        "ended": ["passed", "failed"],
+        "expectations held": ["4 of 4", "1 of 4"],
+        "loaded": ["csv", "(no skill)"],
+        "tokens": ["1,000 tokens", "1,000 tokens"],
+        "cost": ["$0.0100", "$0.0100"],
+        "time": ["4.0 s", "4.0 s"],
+        "turns": ["3", "3"],
+    }
+    assert [file.name for file in files if isinstance(file, FileText)] == ["fixture/answer.txt"]
+    (loads,) = SKILL.trial_sections(query("csv", loaded("csv", how="read"), "xlsx"), [])
+    assert isinstance(loads, Facts)
+    assert loads.rows[0].values == ["csv", "csv (read), then xlsx"]

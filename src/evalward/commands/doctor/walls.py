@@ -79,7 +79,7 @@ def _each_wall(here: Layers, grouped: bool, lacking: CheckupStatus) -> Iterator[
     if here.namespaces:
         yield _item("namespaces", "ok", "own processes and files")
     else:
-        why = _why_no_namespaces() or here.note or "this system has none"
+        why = _why_no_namespaces() or here.note.partition(": ")[2] or "this system has none"
         remedy = "Allow user namespaces, install bubblewrap (bwrap) as root, or use sudo."
         yield _item("namespaces", lacking, f"none: {why}", remedy)
     if here.network:

@@ -7,12 +7,10 @@ from typing import Any
 
 from evalward.decide.kinds import NO_EVIDENCE, CaseEvidence, Contrast
 from evalward.decide.statistics.permutation import CaseValues
-from evalward.records.comparison import WrongAnswer
 from evalward.records.policy import Arm
 from evalward.records.result import Details, Result, Status
 from evalward.render.entries import answer_lines
 from evalward.render.kinds import TrialText
-from evalward.render.names import spoken
 from evalward.suites.skill.details import UPLIFTS, ArmOutcome, LoadedSkill, SkillDetails
 from evalward.suites.skill.metrics import PER_TRIAL, details_of, values_of
 
@@ -22,14 +20,11 @@ _ANSWER = 600  # characters of what a trial was to do, and did
 
 
 def evidence(result: Result) -> CaseEvidence:
-    """Which skill was expected and which was loaded, where it failed, and whether a replay went as recorded."""
+    """Whether a replay went as recorded; what was loaded in place of what its checks say."""
     details = result.details
     if not isinstance(details, SkillDetails):
         return NO_EVIDENCE
-    wrong = None
-    if result.status is Status.FAILED and details.asks == "trigger":
-        wrong = WrongAnswer(expected=expected_skill(details), actual=loaded_words(details.loaded), why=_why(result))
-    return CaseEvidence(wrong=wrong, replayed=details.replayed, diverged=details.diverged_at is not None)
+    return CaseEvidence(replayed=details.replayed, diverged=details.diverged_at is not None)
 
 
 def expected_skill(details: SkillDetails) -> str:
@@ -47,11 +42,6 @@ def loaded_words(loaded: Sequence[LoadedSkill]) -> str:
 def _loaded(skill: LoadedSkill) -> str:
     notes = [note for holds, note in ((skill.how == "read", "read"), (skill.subagent, "by a sub-agent")) if holds]
     return f"{skill.name} ({', '.join(notes)})" if notes else skill.name
-
-
-def _why(result: Result) -> str:
-    failed = "; ".join(f"{check.check}: {check.detail}" for check in result.checks if not check.passed)
-    return result.message or failed or spoken(result.reason)
 
 
 def as_failed(details: Details) -> Details:
@@ -81,7 +71,8 @@ def contrast(metric: str, arm: Arm, results: Sequence[Result]) -> Contrast | Non
         if values is not None:
             known = cases.get(result.id, CaseValues((), ()))
             cases[result.id] = CaseValues((*known.before, values[1]), (*known.now, values[0]))
-    tried = sum(details_of(result).arm(arm) is not None for result in results)
+    others = [details_of(result).arm(arm) for result in results]
+    tried = sum(other is not None and other.status is not Status.SKIPPED for other in others)
     shape = PER_TRIAL[metric]
     return Contrast(cases, shape.unit, shape.better, tried)
 

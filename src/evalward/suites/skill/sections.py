@@ -99,7 +99,7 @@ def _mean(arms: Sequence[ArmOutcome], metric: str, unit: Unit) -> str:
 
 def _than_nothing(run: Run, kind: ComparedKind) -> str:
     """Better than nothing? What the exact test says, or, where chance plays no part, what is seen."""
-    found = next((each for each in contrasts_of(run, run.cases, kind) if each.metric == "uplift_pass_rate"), None)
+    found = next(iter(contrasts_of(run, run.cases, kind, ["uplift_pass_rate"])), None)
     if found is None or found.value is None:
         return ""
     uplift = format_delta(found.value, found.unit)

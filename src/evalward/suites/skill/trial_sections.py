@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from evalward.records.result import Result
@@ -11,13 +12,17 @@ from evalward.suites.skill.details import ArmOutcome, SkillDetails
 from evalward.suites.skill.evidence import expected_skill, loaded_words
 from evalward.suites.skill.metrics import tokens_of_arm
 
+_INSTALLED = re.compile(r"(without/)?fixture/\.(agents|claude)/skills/")
+"""Files that were there before the agent: the skills themselves."""
+
 
 def trial_sections(result: Result, files: Sequence[FileText]) -> list[TrialSection]:
     """Of a query the expected skill and what was loaded; of a task its arms side by side; then what else is known."""
     details = result.details
     if not isinstance(details, SkillDetails):
         return [*files]
-    return [*_query(details), *_arms(details), *_more(details), *files]
+    left = [file for file in files if not _INSTALLED.match(file.name)]
+    return [*_query(details), *_arms(details), *_more(details), *left]
 
 
 def _query(details: SkillDetails) -> Iterator[Facts]:
