@@ -46,6 +46,8 @@ class Form(Enum):
     BASH_CASES = "tasks of a bash suite"
     COMMAND_CASES = "cases of a command suite"
     MCP_CASES = "cases of an mcp suite"
+    SKILL_CASES = "cases of a skill suite"
+    SKILL_EVALS = "evals of a skill, as others write them"
     SPEEDUP_TASK = "an optimisation task"
     SCRIPT = "the steps of a scripted agent"
     RUBRIC = "a rubric"
@@ -88,6 +90,8 @@ class Block:
         if self.language in _BY_LANGUAGE:
             return _BY_LANGUAGE[self.language]
         if self.language == "json":
+            if '"should_trigger":' in self.text or '"skill_name":' in self.text:
+                return Form.SKILL_EVALS
             return Form.REASON if self.text.startswith("{\n") else Form.LINES
         return _form_of(yaml.safe_load(self.text)) if self.language == "yaml" else Form.UNKNOWN
 
@@ -132,6 +136,8 @@ def _form_of_list(first: Mapping[str, Any]) -> Form:
         return Form.SUITES
     if "expect" in first:
         return Form.MCP_CASES
+    if {"skill", "should_trigger"} & set(first):
+        return Form.SKILL_CASES
     return Form.BASH_CASES if "expectations" in first else Form.COMMAND_CASES
 
 

@@ -9,6 +9,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import jsonschema
@@ -21,6 +22,7 @@ from evalward.suites.across import unfed_rules
 from evalward.suites.judge.rubric import read_rubric
 from evalward.targets.agents.scripted import ScriptStep
 from support.doc_blocks import OTHERS, PAGES, ROOT, Block, Form, blocks, commands, in_text, options_unknown, parsed
+from support.skills import loaded as loaded_skills
 
 SCHEMAS = ROOT / "src" / "evalward" / "schemas"
 # A suite of each kind that lists its targets, so that every metric of a policy has somebody to measure it.
@@ -119,6 +121,18 @@ def check_commands(block: Block) -> None:
             assert words[0] in OTHERS, words
 
 
+def check_skill_evals(block: Block) -> None:
+    """It is read without a word, in the folder of a skill with the files that it names."""
+    value = json.loads(block.text)
+    named = [name for item in (value["evals"] if isinstance(value, dict) else value) for name in item.get("files", ())]
+    skill = "---\nname: csv\ndescription: Reads tables.\n---\nRead them.\n"
+    files = {"SKILL.md": skill, "evals/evals.json": block.text, **dict.fromkeys(named, "")}
+    with TemporaryDirectory() as folder:
+        found = loaded_skills(Path(folder), {f"skills/csv/{name}": text for name, text in files.items()})
+    assert found.cases
+    assert [line for line in found.warnings if "/csv/" in line] == []
+
+
 def unchecked(block: Block) -> None:
     """There is nothing to hold it against."""
 
@@ -136,6 +150,8 @@ CHECKS: Mapping[Form, Callable[[Block], object]] = {
     Form.BASH_CASES: lambda block: against("bash-cases", yaml.safe_load(block.text)),
     Form.COMMAND_CASES: lambda block: against("command-cases", yaml.safe_load(block.text)),
     Form.MCP_CASES: lambda block: against("mcp-cases", yaml.safe_load(block.text)),
+    Form.SKILL_CASES: lambda block: against("skill-cases", yaml.safe_load(block.text)),
+    Form.SKILL_EVALS: check_skill_evals,
     Form.SPEEDUP_TASK: lambda block: against("speedup-task", yaml.safe_load(block.text)),
     Form.SCRIPT: check_script,
     Form.RUBRIC: lambda block: read_rubric(block.text.encode(), str(block)),
