@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import json
 import shlex
+import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import jsonschema
@@ -20,9 +20,9 @@ from evalward.config.load import parse_config
 from evalward.records.verdict import Reason
 from evalward.suites.across import unfed_rules
 from evalward.suites.judge.rubric import read_rubric
+from evalward.suites.skill.foreign_evals import Naming, read_foreign
 from evalward.targets.agents.scripted import ScriptStep
 from support.doc_blocks import OTHERS, PAGES, ROOT, Block, Form, blocks, commands, in_text, options_unknown, parsed
-from support.skills import loaded as loaded_skills
 
 SCHEMAS = ROOT / "src" / "evalward" / "schemas"
 # A suite of each kind that lists its targets, so that every metric of a policy has somebody to measure it.
@@ -30,6 +30,7 @@ SUITES = [
     {"name": f"{kind}-tools", "kind": kind, "cases": f"evals/{kind}/*.yaml", "targets": ["oracle"]}
     for kind in ("bash", "command", "scenario", "speedup", "prompt")
 ]
+SUITES.append({"name": "skills", "kind": "skill", "skills": "skills/*/SKILL.md", "targets": ["oracle"]})
 OF_A_PLUGIN = "docs/plugins.md"  # what its kind reads, its own tests run
 TABLES = {"agents": "agent", "scripts": "scripted"}  # of targets that only a suite with them may have
 SCENARIO = {"name": "one", "template_folder": "one", "tool": {"binary": "x"}, "task": {"prompt": "Do it."}}
@@ -122,15 +123,14 @@ def check_commands(block: Block) -> None:
 
 
 def check_skill_evals(block: Block) -> None:
-    """It is read without a word, in the folder of a skill with the files that it names."""
-    value = json.loads(block.text)
-    named = [name for item in (value["evals"] if isinstance(value, dict) else value) for name in item.get("files", ())]
-    skill = "---\nname: csv\ndescription: Reads tables.\n---\nRead them.\n"
-    files = {"SKILL.md": skill, "evals/evals.json": block.text, **dict.fromkeys(named, "")}
-    with TemporaryDirectory() as folder:
-        found = loaded_skills(Path(folder), {f"skills/csv/{name}": text for name, text in files.items()})
-    assert found.cases
-    assert [line for line in found.warnings if "/csv/" in line] == []
+    """Read as the evals of the skill in whose folder the block's title has them."""
+    assert block.title is not None
+    skill = Path(block.title).parts[1]
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "evals.json").write_text(block.text, "utf-8")
+        read = read_foreign(Path(folder), "evals.json", skill, Naming([skill], [skill]), ".")
+    assert read.asks
+    assert not [*read.problems, *read.warnings]
 
 
 def unchecked(block: Block) -> None:
@@ -151,11 +151,11 @@ CHECKS: Mapping[Form, Callable[[Block], object]] = {
     Form.COMMAND_CASES: lambda block: against("command-cases", yaml.safe_load(block.text)),
     Form.MCP_CASES: lambda block: against("mcp-cases", yaml.safe_load(block.text)),
     Form.SKILL_CASES: lambda block: against("skill-cases", yaml.safe_load(block.text)),
-    Form.SKILL_EVALS: check_skill_evals,
     Form.SPEEDUP_TASK: lambda block: against("speedup-task", yaml.safe_load(block.text)),
     Form.SCRIPT: check_script,
     Form.RUBRIC: lambda block: read_rubric(block.text.encode(), str(block)),
     Form.LINES: check_lines,
+    Form.SKILL_EVALS: check_skill_evals,
     Form.REASON: lambda block: Reason.model_validate_json(block.text),
     Form.PYTHON: lambda block: ast.parse(block.text),
     Form.TOML: lambda block: tomllib.loads(block.text),
