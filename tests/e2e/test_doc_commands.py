@@ -15,7 +15,11 @@ from support.doc_blocks import PAGES, ROOT, Block, Form, blocks, commands, in_te
 from support.git_repo import init
 
 # Run as a whole where their example is tested: here they would take half a minute each.
-ELSEWHERE = {"examples/guidance/": "test_guidance_cli.py", "examples/speedup/": "test_speedup_example.py"}
+ELSEWHERE = {
+    "examples/guidance/": "test_guidance_cli.py",
+    "examples/speedup/": "test_speedup_example.py",
+    "examples/skills/": "test_skill_example.py",
+}
 SAID = re.compile(r"# exit (\d)")
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -107,6 +109,18 @@ def test_doctor__names_what_the_configuration_needs_and_shows_no_value(
     assert str(tmp_path) not in text
     assert not (tmp_path / "mark").exists()
     assert asked(repo, 1, env) == text
+
+
+@pytest.mark.cold
+def test_doctor__as_users_start_it__knows_names_alone(repo: Path) -> None:
+    """The process that looks has no value of any variable, and knows whether the one is set that the file names."""
+    env = {"HOME": str(repo.parent), "PATH": search_path(repo), "MY_OWN": CANARY, "ODD_ONE": ""}
+    words = [str(Path(sys.executable).with_name("evalward")), "doctor", "--format", "json"]
+    done = subprocess.run(words, cwd=repo, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    items = found(done.stdout)
+    assert (items["MY_OWN"].text, items["ODD_ONE"].text, items["openai/gpt-5.5"].status) == ("set", "not set", "ok")
+    assert CANARY not in done.stdout + done.stderr
 
 
 def test_doctor__a_mistake_in_a_file_is_code_2_and_the_rest_is_there(

@@ -215,5 +215,27 @@ def test_what_there_is_no_suite_for_is_said_in_a_line(tmp_path: Path) -> None:
     write_files(tmp_path, {"AGENTS.md": b"", ".mcp.json": b"{}", "skills/a/SKILL.md": b""})
     _, said = begun(tmp_path)
     assert "found     AGENTS.md: `evalward guidance` compares two versions of it" in said
-    assert "found     skills: no kind of suite evaluates them yet" in said
+    assert "found     skills/*/SKILL.md: skills without evals. Add evals/trigger-evals.json" in said
     assert config(tmp_path)["suites"][0]["name"] == "shell"
+
+
+def test_skills_with_evals_become_the_suite(tmp_path: Path) -> None:
+    skill = b"---\nname: csv\ndescription: Counts the columns of tables.\n---\nCount them.\n"
+    queries = [{"query": "How many columns?", "should_trigger": True}, {"query": "Hello", "should_trigger": False}]
+    without, both = tmp_path / "queries", tmp_path / "both"
+    for folder in (without, both):
+        lists = {".claude/skills/csv/evals/trigger-evals.json": json.dumps(queries).encode()}
+        write_files(folder, {".claude/skills/csv/SKILL.md": skill, **lists})
+    tasks = {"evals": [{"id": 0, "prompt": "Count.", "expectations": ["There is a number."]}]}
+    write_files(both, {".claude/skills/csv/evals/evals.json": json.dumps(tasks).encode()})
+    begun(without)
+    begun(both, env=KEY)
+    (suite,) = config(without)["suites"]
+    assert (suite["kind"], suite["skills"], suite["targets"]) == ("skill", ".claude/skills/*/SKILL.md", ["oracle"])
+    assert "1 suite, 2 cases, 2 trials, no problem" in valid(without)
+    assert config(both)["suites"][0]["targets"] == ["oracle", "anthropic/claude-haiku-4-5"]
+    assert config(both)["protect"] == [".claude/skills/*/evals/**"]
+    beaten = {"metric": "uplift_pass_rate", "must_beat": "without"}
+    assert beaten in config(both)["policy"]
+    assert beaten not in config(without)["policy"]
+    assert "1 suite, 3 cases, 5 trials, no problem" in valid(both)

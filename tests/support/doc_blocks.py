@@ -27,7 +27,7 @@ _BLOCK = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<text>.*?)^(?P=ind
 _INLINE = re.compile(r"(?<!`)`(evalward [^`(][^`]*)`(?!`)", re.DOTALL)
 _TITLE = re.compile(r'title="([^"]+)"')
 # What stands beside our own commands in blocks. Whether these programs do as they are told is their own affair.
-OTHERS = {"cat", "cd", "export", "gh", "git", "make", "mv", "pip", "pipx", "python", "ray", "sed", "uvx"}
+OTHERS = {"cat", "cd", "export", "gh", "git", "make", "mv", "npm", "pip", "pipx", "python", "ray", "sed", "uvx"}
 OUTPUT = "Output"
 
 
@@ -51,6 +51,7 @@ class Form(Enum):
     RUBRIC = "a rubric"
     LINES = "JSON lines"
     REASON = "a reason of judgement.json"
+    SKILL_EVALS = "evals of a skill"
     PYTHON = "Python"
     TOML = "TOML"
     UNCHECKED = "text, a drawing, another program's language"
@@ -87,6 +88,8 @@ class Block:
             return Form.UNCHECKED  # held against what is printed where the page is run
         if self.language in _BY_LANGUAGE:
             return _BY_LANGUAGE[self.language]
+        if self.language == "json" and self.title is not None and "evals/" in self.title:
+            return Form.SKILL_EVALS
         if self.language == "json":
             return Form.REASON if self.text.startswith("{\n") else Form.LINES
         return _form_of(yaml.safe_load(self.text)) if self.language == "yaml" else Form.UNKNOWN

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import shlex
+import tempfile
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -19,6 +20,7 @@ from evalward.config.load import parse_config
 from evalward.records.verdict import Reason
 from evalward.suites.across import unfed_rules
 from evalward.suites.judge.rubric import read_rubric
+from evalward.suites.skill.foreign_evals import Naming, read_foreign
 from evalward.targets.agents.scripted import ScriptStep
 from support.doc_blocks import OTHERS, PAGES, ROOT, Block, Form, blocks, commands, in_text, options_unknown, parsed
 
@@ -28,6 +30,7 @@ SUITES = [
     {"name": f"{kind}-tools", "kind": kind, "cases": f"evals/{kind}/*.yaml", "targets": ["oracle"]}
     for kind in ("bash", "command", "scenario", "speedup", "prompt")
 ]
+SUITES.append({"name": "skills", "kind": "skill", "skills": "skills/*/SKILL.md", "targets": ["oracle"]})
 OF_A_PLUGIN = "docs/plugins.md"  # what its kind reads, its own tests run
 TABLES = {"agents": "agent", "scripts": "scripted"}  # of targets that only a suite with them may have
 SCENARIO = {"name": "one", "template_folder": "one", "tool": {"binary": "x"}, "task": {"prompt": "Do it."}}
@@ -119,6 +122,17 @@ def check_commands(block: Block) -> None:
             assert words[0] in OTHERS, words
 
 
+def check_skill_evals(block: Block) -> None:
+    """Read as the evals of the skill in whose folder the block's title has them."""
+    assert block.title is not None
+    skill = Path(block.title).parts[1]
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "evals.json").write_text(block.text, "utf-8")
+        read = read_foreign(Path(folder), "evals.json", skill, Naming([skill], [skill]), ".")
+    assert read.asks
+    assert not [*read.problems, *read.warnings]
+
+
 def unchecked(block: Block) -> None:
     """There is nothing to hold it against."""
 
@@ -140,6 +154,7 @@ CHECKS: Mapping[Form, Callable[[Block], object]] = {
     Form.SCRIPT: check_script,
     Form.RUBRIC: lambda block: read_rubric(block.text.encode(), str(block)),
     Form.LINES: check_lines,
+    Form.SKILL_EVALS: check_skill_evals,
     Form.REASON: lambda block: Reason.model_validate_json(block.text),
     Form.PYTHON: lambda block: ast.parse(block.text),
     Form.TOML: lambda block: tomllib.loads(block.text),

@@ -255,8 +255,11 @@ def _tell_finds(world: World, finds: Finds, *, whole: bool) -> None:
             f"found     {finds.unstarted}: an MCP server, but no command that starts it. Write a list of its tools,"
         )
         world.show("          and init finds it: evalward mcp snapshot --output evals/mcp/tools.json -- COMMAND")
-    if finds.not_yet:
-        world.show(f"found     {' and '.join(finds.not_yet)}: no kind of suite evaluates them yet")
+    if finds.untried:
+        world.show(f"found     {finds.untried}: skills without evals. Add evals/trigger-evals.json (queries)")
+        world.show(
+            "          or evals/evals.json (tasks) to a skill's folder, and init finds them (docs/skill-suite.md)"
+        )
     if not whole:
         world.say(f"note: only the nearest {MOST_ENTRIES:,} files, at most {DEEPEST} folders deep, were looked at")
 

@@ -34,10 +34,12 @@ class Suite(StrictRecord):
 
     `takes` says which targets its kind takes, and `file_keys` which keys name files of the repository; `a.b` is the
     key `b` of the key `a`, `a.*` every key of `a`. `deprecated` are old spellings of keys, which are still read.
+    `naming_keys` are those whose files name further ones.
     """
 
     takes: ClassVar[TargetForms] = TargetForms()
     file_keys: ClassVar[Sequence[str]] = ("cases", "system")
+    naming_keys: ClassVar[Sequence[str]] = ("cases",)
     deprecated: ClassVar[Mapping[str, Deprecation]] = MappingProxyType({})
 
     name: Name = Field(description="Name of the suite, unique in the file")
@@ -88,7 +90,7 @@ class Suite(StrictRecord):
 
     @classmethod
     def files_named_in(cls, path: str, content: bytes) -> FilesNamed:  # noqa: ARG003 - most cases name none
-        """Which further files of the repository a case file needs, so that the suite can be run from a commit."""
+        """Which further files a file of `naming_keys` needs, so that the suite can be run from a commit."""
         return FilesNamed()
 
     @classmethod

@@ -51,8 +51,8 @@ class BaseFilesReader:
         for name in _named(suite):
             if not self._take(name):  # it may be a pattern
                 list(self._matching(name))
-        cases = [name for pattern in suite.cases for name in self._matching(pattern)]
-        for name in cases:
+        patterns = [pattern for key in suite.naming_keys for pattern in suite.named_by(key)]
+        for name in dict.fromkeys(name for pattern in patterns for name in self._matching(pattern)):
             named = suite.files_named_in(name, self._found[name].content)
             for each in named.files:
                 self._take(each)

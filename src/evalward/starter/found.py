@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from evalward.starter.contents import prompt_flags, task_flags
 from evalward.starter.mcp_server import HOST_FILES, FoundServer, find_server
+from evalward.starter.skills import FoundSkills, find_skills
 
 SAFE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,199}")
 """Paths that a YAML text and a command line can hold as they are; of others nothing is made."""
@@ -38,13 +39,14 @@ class Origin:
     """What a first suite can be made of: a template by its name, and the files that it is about.
 
     `flags` are what the template has to know of them, such as `repeat`: the plugin pytest-repeat is named. `server` is
-    the MCP server that it is about.
+    the MCP server that it is about, `skills` are the skills.
     """
 
     template: str
     files: tuple[str, ...] = ()
     flags: frozenset[str] = field(default_factory=frozenset)
     server: FoundServer | None = None
+    skills: FoundSkills | None = None
 
 
 SHELL = Origin("shell")
@@ -55,19 +57,21 @@ SHELL = Origin("shell")
 class Finds:
     """What a suite can be made of, the best first, and what else there is that a reader may ask about.
 
-    `unstarted` is the file that says that there is an MCP server, where nothing says how it starts.
+    `unstarted` is the file that says that there is an MCP server, where nothing says how it starts. `untried` is the
+    pattern of skills that have no evals.
     """
 
     origins: tuple[Origin, ...] = ()
     guidance: tuple[str, ...] = ()
-    not_yet: tuple[str, ...] = ()
     unstarted: str | None = None
+    untried: str | None = None
 
 
 def find(files: Sequence[str], text: Text) -> Finds:
     """What the files of a repository are, given their paths (the nearest first) and how to read their beginnings."""
     named = [path for path in files if SAFE_NAME.fullmatch(path)]
     server = find_server([*named, *(path for path in files if path in HOST_FILES and path not in named)], text)
+    skills = find_skills(files, text)
     looks = (
         _promptfoo(named),
         _programs(named, text),
@@ -75,11 +79,13 @@ def find(files: Sequence[str], text: Text) -> Finds:
         _prompts(named, text),
         _tasks(named, text),
         _server(server),
+        _skills(skills),
     )
     origins = tuple(origin for found in looks for origin in found)
     guidance = tuple(path for path in files if path in _GUIDANCE)
     unstarted = server.named_by if server is not None and not server.usable else None
-    return Finds(origins, guidance, tuple(_not_yet(files)), unstarted)
+    untried = skills.pattern if skills is not None and not skills.usable else None
+    return Finds(origins, guidance, unstarted, untried)
 
 
 def _name(path: str) -> str:
@@ -158,7 +164,8 @@ def _server(server: FoundServer | None) -> Iterator[Origin]:
         yield Origin("mcp", server.files, server=server)
 
 
-def _not_yet(files: Sequence[str]) -> Iterator[str]:
-    """What no kind of suite is for yet."""
-    if any(_name(path) == "SKILL.md" for path in files) or "evals/evals.json" in files:
-        yield "skills"
+def _skills(skills: FoundSkills | None) -> Iterator[Origin]:
+    """The skills that have evals."""
+    if skills is not None and skills.usable:
+        flags = frozenset({"solved"} if skills.queries and not skills.tasks else ())
+        yield Origin("skills", (skills.pattern,), flags, skills=skills)

@@ -37,8 +37,9 @@ CASES = "evals/mcp/first.yaml"
 """The first requests to an MCP server."""
 _SERVER_INSTALLED: Mapping[str, str] = MappingProxyType({"node": "npm ci", "python3": "pip install mcp"})
 """How a workflow installs what a server needs that is a file; others are programs of the repository's package."""
-_NEEDS_A_MODEL: Mapping[str, str] = MappingProxyType({"prompts": "expected", "tasks": "solved"})
+_NEEDS_A_MODEL: Mapping[str, str] = MappingProxyType({"prompts": "expected", "tasks": "solved", "skills": "solved"})
 """Templates whose suites need a model, unless their files have this."""
+_AGENTS: Mapping[str, str] = MappingProxyType({"anthropic": "claude-code", "openai": "codex"})
 _VALUE = re.compile(r"[A-Za-z0-9 _./:@{}=+-]*")
 
 
@@ -76,6 +77,14 @@ def key_of(model: str) -> str | None:
     return row.key_env if row else None
 
 
+def agent_of_model(model: str | None) -> str | None:
+    """The coding agent that a model's provider makes, with the model; opencode for the others."""
+    if model is None:
+        return None
+    provider, _, name = model.partition("/")
+    return f"{_AGENTS[provider]}/{name}" if provider in _AGENTS else f"opencode/{model}"
+
+
 def usable(origin: Origin, model: str | None) -> bool:
     """Whether a suite can be made of it with this model, or with none."""
     needed = _NEEDS_A_MODEL.get(origin.template)
@@ -87,6 +96,8 @@ def planned(first: FirstSuite) -> list[NewFile]:
     server = first.origin.server
     values: dict[str, object] = {
         "server": server,
+        "skills": first.origin.skills,
+        "agent": agent_of_model(first.model),
         "files": first.origin.files,
         "flags": first.origin.flags,
         "model": first.model,

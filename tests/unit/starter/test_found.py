@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from evalward.starter.contents import MOST_TEXT, prompt_flags, task_flags
 from evalward.starter.found import MOST_SCRIPTS, Finds, Origin, find
+from evalward.starter.skills import FoundSkills
 from support.cases import task
 
 INSPECT = "from inspect_ai import Task, task\n\n@task\ndef bot():\n    return Task()\n"
@@ -105,7 +106,32 @@ def test_several_have_an_order_and_each_its_files() -> None:
 
 def test_what_else_there_is() -> None:
     assert found({"AGENTS.md": "", "CLAUDE.md": "", "docs/AGENTS.md": ""}).guidance == ("AGENTS.md", "CLAUDE.md")
-    assert found({"skills/a/SKILL.md": ""}).not_yet == found({"evals/evals.json": ""}).not_yet == ("skills",)
+    assert found({"skills/a/SKILL.md": "", "evals/evals.json": "[]"}).untried is None
+    assert (
+        found({".claude/skills/a/SKILL.md": "", "tests/skills/b/SKILL.md": ""}).untried == ".claude/skills/*/SKILL.md"
+    )
+
+
+def test_skills_and_their_evals() -> None:
+    at_top = {"SKILL.md": "", "trigger-evals.json": "[]", ".claude/skills/other/SKILL.md": ""}
+    (one,) = found(at_top).origins
+    assert one == Origin("skills", ("SKILL.md",), frozenset({"solved"}), skills=FoundSkills("", 1, queries=True))
+    assert one.skills is not None
+    assert (one.skills.pattern, one.skills.evals) == ("SKILL.md", "evals/**")
+    several = {
+        "skills/a/SKILL.md": "",
+        "skills/b/SKILL.md": "",
+        ".agents/skills/a/SKILL.md": "",
+        "skills/b/evals/evals.json": "{}",
+        "skills/b/evals/triggers.json": "[]",
+        "evals/evals.json": '{"skill_name": "a", "evals": []}',
+    }
+    (found_skills,) = (origin.skills for origin in found(several).origins)
+    assert found_skills == FoundSkills("skills", 2, queries=True, tasks=True, cases="evals/evals.json")
+    assert found({**several, "evals/evals.json": '{"skill_name": "c"}'}).origins[0].skills == FoundSkills(
+        "skills", 2, queries=True, tasks=True
+    )
+    assert found({"node/skills/a/SKILL.md": "", "x y/skills/b/SKILL.md": ""}).untried == "node/skills/*/SKILL.md"
 
 
 def test_evaluations_are_found_behind_any_number_of_other_programs() -> None:

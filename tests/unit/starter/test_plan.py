@@ -25,6 +25,7 @@ from evalward.starter.plan import (
     usable,
     written,
 )
+from evalward.starter.skills import FoundSkills
 from evalward.suites.mcp.catalogue import make_catalogue
 
 ROOT = Path(__file__).parents[3]
@@ -41,6 +42,8 @@ ORIGINS = [
     Origin("vitest-evals"),
     Origin("pytest", ("evals/test_a.py",)),
     Origin("pytest", ("evals/test_a.py",), frozenset({"repeat"})),
+    Origin("skills", ("skills/*/SKILL.md",), frozenset({"solved"}), skills=FoundSkills("skills", 2, queries=True)),
+    Origin("skills", ("SKILL.md",), skills=FoundSkills("", queries=True, tasks=True, cases="evals/evals.json")),
     Origin("mcp", server=FoundServer(("python3", "server.py"), "server.py", variables=("DB",))),
     Origin("mcp", server=FoundServer(snapshot="tools.json", catalogue=CATALOGUE)),
     Origin("mcp", server=FoundServer(("shop-mcp",), "pyproject.toml", "tools.json", CATALOGUE)),

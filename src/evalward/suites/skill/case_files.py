@@ -73,12 +73,15 @@ def found_in_skill(name: str, folder: str, root: Path) -> str:
     raise CaseFileError(f"there is no file {shown(name)} in the skill's folder")
 
 
-def place_of_file(name: str, prompt: str) -> str:
-    """Where an agent finds a file of an eval: at the path that the prompt names, else without the evals' folder."""
-    plain = posixpath.normpath(name)
-    if plain in prompt:
-        return plain
-    return next((plain.removeprefix(prefix) for prefix in _PREFIXES if plain.startswith(prefix)), plain)
+def place_of_file(name: str, found: str, prompt: str) -> str:
+    """Where an agent finds a file of an eval: at the path that the prompt names, else without the evals' folder.
+
+    `name` is how the eval names it, `found` its path from the skill's folder.
+    """
+    named = next((path for path in (found, posixpath.normpath(name)) if path in prompt), None)
+    if named is not None:
+        return named
+    return next((found.removeprefix(prefix) for prefix in _PREFIXES if found.startswith(prefix)), found)
 
 
 def _fingerprint(root: Path, name: str) -> str:

@@ -158,7 +158,8 @@ class _Loading:
             try:
                 if placed.of_skill:
                     found = found_in_skill(name, placed.folder, self.config.root)
-                    files.add(place_of_file(name, placed.ask.prompt), found)
+                    inner = posixpath.relpath(found, placed.folder)
+                    files.add(place_of_file(name, inner, placed.ask.prompt), found)
                 else:
                     files.add(posixpath.normpath(there), _in_repository(name))
             except CaseFileError as error:

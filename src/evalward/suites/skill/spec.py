@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
@@ -34,6 +33,7 @@ class SkillSuite(IsolatedSuite, ComparedSuite):
         },
     )
     file_keys: ClassVar[Sequence[str]] = (*ComparedSuite.file_keys, "skills", "distractors")
+    naming_keys: ClassVar[Sequence[str]] = ("cases", "skills", "distractors")
 
     kind: Literal["skill"] = Field(description="The family of evaluation")
     skills: SomeTexts = Field(description="SKILL.md files of the skills; patterns such as skills/*/SKILL.md")
@@ -63,8 +63,8 @@ class SkillSuite(IsolatedSuite, ComparedSuite):
         return () if get(suite, "without") is False else UPLIFTS
 
     @classmethod
-    def files_named_in(cls, path: str, content: bytes) -> FilesNamed:  # noqa: ARG003 - its name says it
-        """Of a SKILL.md its folder, with the skill's own evals."""
-        if posixpath.basename(path) == "SKILL.md":
-            return FilesNamed(folders=[posixpath.dirname(path) or "."])
-        return FilesNamed()
+    def files_named_in(cls, path: str, content: bytes) -> FilesNamed:
+        """Of a SKILL.md its folder, with the skill's own evals; of other evals the files that they bring."""
+        from evalward.suites.skill.named_files import files_named  # noqa: PLC0415 - a parser, for who reads a file
+
+        return files_named(path, content)
