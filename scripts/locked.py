@@ -1,7 +1,7 @@
 """Picks what one installation needs from `constraints.txt`, as a list that `pip install --require-hashes` takes.
 
     python scripts/locked.py [--extra NAME]... [--extras-alone] > requirements.txt
-    pip install --no-deps --only-binary :all: --require-hashes --requirement requirements.txt
+    pip install --no-deps --no-build-isolation --require-hashes --requirement requirements.txt
 
 `constraints.txt` has every package that any installation of ours gets (the image, the tests, the documentation), with
 the hashes of all its files. `make lock` writes it with `uv pip compile`, whose comments say which packages ask for

@@ -100,7 +100,11 @@ class SkillBench:
         (self.root / "evals" / "cases.yaml").write_text(yaml.safe_dump([dict(case) for case in cases]), "utf-8")
         suite = {"name": SUITE, "kind": "skill", "skills": "skills/*/SKILL.md", "cases": "evals/cases.yaml"}
         text = json.dumps(
-            {"version": 1, "suites": [{**suite, "targets": list(targets), "timeout_s": 30, **self.suite}], **self.more},
+            {
+                "version": 1,
+                "suites": [{**suite, "targets": list(targets), "timeout_s": 300, **self.suite}],
+                **self.more,
+            },
             indent=1,
         )
         (self.root / "evalward.yml").write_text(text, "utf-8")
@@ -116,6 +120,8 @@ class SkillBench:
         """Ask this server for every model."""
         served = Bench(self.root)
         served.serve(server)
+        openai = served.more["providers"]["openai"]
+        served.more["providers"]["openai-responses"] = {**openai, "prices": {"gpt-5": openai["prices"]["gpt-4.1"]}}
         self.more |= served.more
         self.env |= served.env
 
@@ -166,6 +172,8 @@ async def tried_skill(bench: SkillBench, target: str, *cases: Mapping[str, Any],
         outcome = await SKILL.run_trial(prepared, prepared.cases[0], made, trial)
     finally:
         await made.close()
+        for judge in prepared.judges.all if prepared.judges is not None else ():
+            await judge.target.close()
     files: dict[str, str] = {}
     if outcome.artifacts is not None:
         there = [path for path in sorted(outcome.artifacts.rglob("*")) if path.is_file()]

@@ -12,7 +12,9 @@ from evalward.records.result import Result, Status
 from evalward.records.sections import Facts, FileText
 from evalward.records.surface import Surface
 from evalward.records.verdict import Judgement
+from evalward.render.html.page import judgement_page
 from evalward.render.markdown import comment
+from evalward.render.outputs.base import ShownJudgement
 from evalward.render.terminal import judgement_text
 from evalward.suites.skill.findings import interpret
 from evalward.suites.skill.kind import SKILL
@@ -174,3 +176,13 @@ def test_one_trial__shows_both_arms_and_not_the_skills_that_were_installed() -> 
     (loads,) = SKILL.trial_sections(query("csv", loaded("csv", how="read"), "xlsx"), [])
     assert isinstance(loads, Facts)
     assert loads.rows[0].values == ["csv", "csv (read), then xlsx"]
+
+
+def test_the_page__says_how_sure_it_is_of_arms() -> None:
+    unproven = skill_report(tasks((4, 3), (3, 3), (4, 4), (4, 4), (3, 4), (4, 3)))
+    page = judgement_page(ShownJudgement(judged(unproven, unproven), judgements.context()))
+    assert "Decided on the planned trials that are valid in both arms." in page
+    assert "With and without" in page
+    steady = skill_report(tasks((3, 3)), random=False, target="scripted:steady")
+    page = judgement_page(ShownJudgement(judged(steady, steady), judgements.context()))
+    assert "gives the same result for the same input" in page

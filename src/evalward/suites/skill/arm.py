@@ -21,6 +21,7 @@ from evalward.suites.scenario.builtin import BuiltInAgent
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.details import ScenarioDetails
 from evalward.suites.scenario.model import Evaluation, Scenario, ScenarioTool, Task
+from evalward.suites.scenario.outcome import GATES_FAILED
 from evalward.suites.scenario.trial import run_scenario
 from evalward.suites.skill.case import SkillCase
 from evalward.suites.skill.context import SkillContext
@@ -34,11 +35,11 @@ from evalward.targets.agents.base import Agent, AgentJob, AgentRun, Worker
 from evalward.targets.agents.driver import DrivenAgent
 from evalward.targets.base import Target, TrialSkippedError, talks
 
-API_ERROR = "api_error"
+API_ERROR, LACKING = "api_error", "missing_program"
 NOT_SHOWN = "loads_not_shown"
 NO_TOOL = ScenarioTool(binary="evalward-skill", command_pattern=r"[^\s\S]")
 """Skills are no command-line tool: no command is one of its."""
-EXPECTATIONS_FAILED = "expectations_failed"
+CHECKS_FAILED, EXPECTATIONS_FAILED = "checks_failed", "expectations_failed"
 LARGEST_TEXT = 1 << 20
 
 
@@ -100,6 +101,9 @@ class ArmAgent:
         fault = run.api_error or run.refused
         if fault is not None and run.limit is None and not run.completed and not run.timed_out:
             raise TrialBrokenError(run.trace, API_ERROR, f"the agent's model failed it: {fault}", begun=True)
+        if run.lacking is not None:
+            why = f"{self.id} can't load skills here: {run.lacking} is not installed"
+            raise TrialBrokenError(run.trace, LACKING, why, stops_run=True, begun=True)
         if self._queried and not run.structured:
             why = f"{self.id} prints only words, so nothing shows which skills it loads: give it output: events"
             raise TrialSkippedError(NOT_SHOWN, why)
@@ -228,6 +232,8 @@ def _without_measures(artifacts: Path) -> None:
 def _outcome(name: ArmName, result: Result, judged: JudgedExpectations, checks: Sequence[CheckResult]) -> ArmOutcome:
     status, reason, message = result.status, result.reason, result.message
     failed = [check for check in judged.checks if not check.passed]
+    if reason == GATES_FAILED and message is not None:
+        reason, message = CHECKS_FAILED, message.replace("gates passed", "checks hold", 1)
     if judged.error is not None:
         status, reason, message = Status.ERROR, JUDGE_ERROR, judged.error
     elif failed and status is Status.PASSED:

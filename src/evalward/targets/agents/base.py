@@ -93,6 +93,7 @@ class AgentRun:
     else the transcript is all there is. `skipped` are lines of its output that can't be read.
     `recording` is what was repeated, where that is all it did. `refused`: the agent's own last request to its model was
     refused, with these words. `api_error`: the agent ended with a fault at its model, in its own words.
+    `lacking`: a program that the agent needs and that isn't where it works.
     """
 
     trace: Trace
@@ -106,6 +107,7 @@ class AgentRun:
     recording: Trace | None = None
     refused: str | None = None
     api_error: str | None = None
+    lacking: str | None = None
 
     @property
     def completed(self) -> bool:

@@ -178,6 +178,7 @@ def run_of(job: AgentJob, ended: EndedAgent, account: AgentAccount, asked: Agent
         structured=account.structured,
         skipped=account.skipped,
         api_error=account.api_error,
+        lacking=account.lacking,
     )
 
 

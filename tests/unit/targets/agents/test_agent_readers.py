@@ -304,6 +304,13 @@ def test_opencodes_skills_are_those_that_its_tool_completed() -> None:
     assert [(use.name, use.succeeded) for use in told.skills] == [("csv", True), ("nope", False)]
 
 
+def test_opencode_without_ripgrep_lacks_it() -> None:
+    event = opencode_skill("error", name="csv")
+    event["part"]["state"]["error"] = "ripgrep execution failed"
+    assert opencode.read(lines(event)).lacking == "rg (ripgrep)"
+    assert opencode.read(lines(opencode_skill("error", name="csv"))).lacking is None
+
+
 @pytest.mark.parametrize(("name", "said_so"), [("APIError", "overloaded"), ("MessageAbortedError", None)])
 def test_opencode_says_when_its_model_failed_it(name: str, said_so: str | None) -> None:
     error = {"name": name, "data": {"message": "overloaded"}}

@@ -25,7 +25,7 @@ class AgentAccount:
 
     `claims` is its own account of cost, tokens and turns. `skipped` lines were no JSON objects, or beyond what is read.
     `structured`: its commands are told, not only words. `skills` are those that it asked for by name. `api_error`: its
-    words for the fault at its model that it ended with.
+    words for the fault at its model that it ended with. `lacking`: a program that it needs here and that is missing.
     """
 
     messages: list[Message] = field(default_factory=list)
@@ -36,6 +36,7 @@ class AgentAccount:
     structured: bool = True
     skills: list[SkillUse] = field(default_factory=list)
     api_error: str | None = None
+    lacking: str | None = None
 
 
 def objects(text: str) -> Iterator[dict[str, Any] | None]:

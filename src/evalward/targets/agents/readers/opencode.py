@@ -30,6 +30,7 @@ def read(stdout: str) -> AgentAccount:
     skills: list[SkillUse] = []
     claims: dict[str, Claim] = {}
     api_error: str | None = None
+    lacking: str | None = None
     finished: bool | None = None
     skipped = 0
     for event in objects(stdout):
@@ -45,6 +46,7 @@ def read(stdout: str) -> AgentAccount:
                     calls.append(_call(part(step, "state")))
                 elif part(step, "tool") == SKILL:
                     skills += _skill(part(step, "state"))
+                    lacking = lacking or _lacking(part(step, "state"))
             case "step_finish":
                 claims = _added(claims, step)
                 finished = part(step, "reason") == "stop"
@@ -54,7 +56,7 @@ def read(stdout: str) -> AgentAccount:
                 claims["error"] = said
                 if part(event, "error", "name") in API_ERRORS:
                     api_error = str(said)
-    return AgentAccount(messages, calls, claims, finished, skipped, skills=skills, api_error=api_error)
+    return AgentAccount(messages, calls, claims, finished, skipped, skills=skills, api_error=api_error, lacking=lacking)
 
 
 def _skill(state: Any) -> list[SkillUse]:
@@ -63,6 +65,11 @@ def _skill(state: Any) -> list[SkillUse]:
     if not isinstance(name, str):
         return []
     return [SkillUse(name=word(name), succeeded=part(state, "status") == "completed")]
+
+
+def _lacking(state: Any) -> str | None:
+    """The program without which every skill fails to load."""
+    return "rg (ripgrep)" if text_of(part(state, "error")).startswith("ripgrep ") else None
 
 
 def _used(step: Any) -> list[Message]:
