@@ -69,7 +69,7 @@ def _measured(metric: str, arm: Arm, contrast: Contrast, *, random: bool) -> Arm
 
 
 def _each_once(cases: Sequence[CaseValues]) -> list[CaseValues]:
-    """The values of cases with fewer trials taken as many times, so that the sum over trials is one of the cases' means."""
+    """The cases, those with fewer trials weighted so that the sum over all trials is one of the cases' means."""
     most = max(len(case.now) for case in cases)
     return [case if len(case.now) == most else _times(case, most / len(case.now)) for case in cases]
 

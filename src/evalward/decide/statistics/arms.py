@@ -31,8 +31,9 @@ def detectable_difference(trials: Sequence[int], spread: float, *, alpha: float,
     `trials` has each case's trials, which is the same number in both arms; `spread` is the variance of one of them. The
     difference is taken to lie in as few cases as can hold it, where it is hardest to prove: the test deals a case's
     trials out anew, so that what was won in one widens what chance can do. With n cases that count once each, of K
-    trials, A = 2·spread·Σ(1/K)/n² and B = Σ 1/(2K−1)/n² the difference u solves u = z_{1−α}·√(A + u·B) + z_{power}·√A, and is taken `SURE` times. It is
-    at least what one side would have to win outright, and at most all. `None` where not even that could be proven.
+    trials, A = 2·spread·Σ(1/K)/n² and B = Σ 1/(2K−1)/n² the difference u solves
+    u = z_{1−α}·√(A + u·B) + z_{power}·√A, and is taken `SURE` times. It is at least what one side would have to win
+    outright, and at most all. `None` where not even that could be proven.
     """
     count, fewest = len(trials), _fewest(trials, alpha)
     if fewest is None:
