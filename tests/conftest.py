@@ -3,6 +3,9 @@
 They try the same examples in every run: a green commit stays green. `make stress` tries others.
 """
 
+import gc
+from collections.abc import Generator
+
 import pytest
 from hypothesis import settings
 
@@ -14,6 +17,17 @@ from support import warm
 settings.register_profile("evalward", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None)
 settings.load_profile("evalward")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is loaded for all tests stays to the end: nothing looks for garbage in it, now or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -59,7 +59,7 @@ def test_its_pull_request__fails_and_shows_the_description_and_the_confusion(tmp
     assert "- Condenses a long text, such as an article" in comment
     assert "+ Summarises files of every kind for a report" in comment
     assert "| `(no skill) → text-digest` | 1 of 3 | 0 of 3 | text-digest |" in comment
-    assert "Against no skill: +100.0 pp, better" in comment
+    assert "Per task, against no skill: +100.0 pp, better" in comment
     readme = (EXAMPLE / "README.md").read_text("utf-8")
     assert all(line in comment for line in readme.splitlines() if "→ text-digest` |" in line)
 

@@ -21,15 +21,13 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "speedup"
 TASKS = ["orders", "words"]
 
 
-@pytest.fixture(scope="module")
-def brief(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The example with three rounds of measuring in place of seven, for what needs no exact times."""
-    folder = tmp_path_factory.mktemp("brief") / "speedup"
+def with_rounds(rounds: int, folder: Path) -> Path:
+    """The example with fewer rounds of measuring than seven, for what needs no exact times."""
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("evalward-out"))
     for config in folder.glob("*.yml"):
         text = config.read_text("utf-8")
         assert "rounds: 7" in text
-        config.write_text(text.replace("rounds: 7", "rounds: 3"), "utf-8")
+        config.write_text(text.replace("rounds: 7", f"rounds: {rounds}"), "utf-8")
     return folder
 
 
@@ -43,26 +41,29 @@ def measured(output: Path, target: str) -> dict[str, Any]:
     return found
 
 
-def check(folder: Path, tmp_path: Path, task: str, config: str) -> tuple[CompletedProcess[str], dict[str, Any]]:
-    done = evalward(folder, "check", "--config", config, "--case", task, "--output", str(tmp_path))
+def check(folder: Path, output: Path, task: str, config: str) -> tuple[CompletedProcess[str], dict[str, Any]]:
+    done = evalward(folder, "check", "--config", config, "--case", task, "--output", str(output))
     assert done.returncode in {0, 1}, done.stderr
-    return done, measured(tmp_path, "patch:agent")
+    return done, measured(output, "patch:agent")
 
 
-@pytest.mark.parametrize("task", TASKS)
-def test_a_change_that_wins_passes(tmp_path: Path, task: str) -> None:
-    done, run = check(EXAMPLE, tmp_path, task, "evalward.yml")
+@pytest.mark.parametrize(("task", "rounds"), [("orders", 7), ("words", 3)])
+def test_a_change_that_wins_passes(tmp_path: Path, task: str, rounds: int) -> None:
+    folder = EXAMPLE if rounds == 7 else with_rounds(rounds, tmp_path / "example")
+    done, run = check(folder, tmp_path / "out", task, "evalward.yml")
     assert done.returncode == 0, done.stdout
     details = run["cases"][0]["details"]
     assert (run["cases"][0]["status"], details["fallback_to_baseline"]) == ("passed", False)
     assert details["task_speedup"] > 1.5
-    assert all(len(each["samples"][side]) == 7 for each in details["benchmarks"] for side in ("nop", "oracle", "agent"))
-    assert "human patch" in shown_whole(tmp_path / "report.json")
+    samples = [each["samples"][side] for each in details["benchmarks"] for side in ("nop", "oracle", "agent")]
+    assert [len(each) for each in samples] == [rounds] * len(samples)
+    assert samples
+    assert "human patch" in shown_whole(tmp_path / "out" / "report.json")
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_faster_wrong_answer_falls_back_and_the_gate_fails(brief: Path, tmp_path: Path, task: str) -> None:
-    done, run = check(brief, tmp_path, task, "pull-request.yml")
+def test_a_faster_wrong_answer_falls_back_and_the_gate_fails(tmp_path: Path, task: str) -> None:
+    done, run = check(with_rounds(1, tmp_path / "example"), tmp_path / "out", task, "pull-request.yml")
     assert done.returncode == 1
     case = run["cases"][0]
     assert (case["status"], case["details"]["task_speedup"]) == ("failed", 1.0)

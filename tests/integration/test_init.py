@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
@@ -229,6 +230,10 @@ def test_skills_with_evals_become_the_suite(tmp_path: Path) -> None:
     tasks = {"evals": [{"id": 0, "prompt": "Count.", "expectations": ["There is a number."]}]}
     write_files(both, {".claude/skills/csv/evals/evals.json": json.dumps(tasks).encode()})
     begun(without)
+    said = " ".join(begun(both)[1].split())
+    assert "left out skills: .claude/skills/*/SKILL.md: its suite needs a model. Set ANTHROPIC_API_KEY or " in said
+    (both / "evalward.yml").unlink()
+    shutil.rmtree(both / ".github")
     begun(both, env=KEY)
     (suite,) = config(without)["suites"]
     assert (suite["kind"], suite["skills"], suite["targets"]) == ("skill", ".claude/skills/*/SKILL.md", ["oracle"])

@@ -46,6 +46,7 @@ class Form(Enum):
     BASH_CASES = "tasks of a bash suite"
     COMMAND_CASES = "cases of a command suite"
     MCP_CASES = "cases of an mcp suite"
+    SKILL_CASES = "cases of a skill suite"
     SPEEDUP_TASK = "an optimisation task"
     SCRIPT = "the steps of a scripted agent"
     RUBRIC = "a rubric"
@@ -135,6 +136,8 @@ def _form_of_list(first: Mapping[str, Any]) -> Form:
         return Form.SUITES
     if "expect" in first:
         return Form.MCP_CASES
+    if {"skill", "should_trigger"} & set(first):
+        return Form.SKILL_CASES
     return Form.BASH_CASES if "expectations" in first else Form.COMMAND_CASES
 
 

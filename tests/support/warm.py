@@ -60,11 +60,16 @@ KINDS: Mapping[str, Kind] = {
             *("support.warm", "anthropic.types", "openai.types.chat", "openai.types.responses", "evalward.cli"),
             *("evalward.action", "evalward.commands.*", "evalward.keeper.*", "evalward.github.*"),
             *("evalward.targets.models.*", "evalward.importers.*", "evalward.render.*", "evalward.decide.*"),
+            *("evalward.suites.bash.kind", "evalward.suites.bash.evidence", "evalward.suites.bash.trial_sections"),
+            *("evalward.suites.bash.diagnose", "evalward.suites.judge.shown", "tabulate"),
         ],
     ),
 }
 OF_A_COMMAND = ("launcher", "starter", "runner")  # what is started by it
-COMMAND = "import sys; sys.argv[0] = 'evalward'; from evalward.cli import main; main()"
+COMMAND = (
+    "import gc, sys; from evalward.edge import FEWER_COLLECTIONS; gc.set_threshold(FEWER_COLLECTIONS); "  # as `entry`
+    "sys.argv[0] = 'evalward'; from evalward.cli import main; main()"
+)
 
 _places: dict[str, str] = {}  # of the servers' sockets, by kind
 _servers: list[subprocess.Popen[bytes]] = []  # those of ours

@@ -63,6 +63,16 @@ def preload(names: Sequence[str]) -> None:
     sys.path[:] = path
 
 
+def complete() -> None:
+    """Build the records' validators, which are built when they are first used: else each process builds its own."""
+    base = sys.modules.get("evalward.records.base")
+    todo = [base.Record] if base is not None else []
+    while todo:
+        model = todo.pop()
+        todo += model.__subclasses__()
+        model.model_rebuild(raise_errors=False)
+
+
 def threads() -> int:
     """How many threads this process has: whoever has more than one can't fork safely."""
     return len(list(Path("/proc/self/task").iterdir()))
@@ -190,6 +200,7 @@ def start() -> Order | None:
     """Load, listen, serve."""
     place, *names = sys.argv[1:]
     preload(names)
+    complete()
     if threads() != 1 or list(open_descriptors()):
         raise SystemExit("a module that was loaded has started a thread or opened a file: none of us can be forked")
     gc.collect()

@@ -150,6 +150,7 @@ CHECKS: Mapping[Form, Callable[[Block], object]] = {
     Form.BASH_CASES: lambda block: against("bash-cases", yaml.safe_load(block.text)),
     Form.COMMAND_CASES: lambda block: against("command-cases", yaml.safe_load(block.text)),
     Form.MCP_CASES: lambda block: against("mcp-cases", yaml.safe_load(block.text)),
+    Form.SKILL_CASES: lambda block: against("skill-cases", yaml.safe_load(block.text)),
     Form.SPEEDUP_TASK: lambda block: against("speedup-task", yaml.safe_load(block.text)),
     Form.SCRIPT: check_script,
     Form.RUBRIC: lambda block: read_rubric(block.text.encode(), str(block)),

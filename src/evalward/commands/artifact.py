@@ -168,6 +168,7 @@ def _bounded_run(run: Run) -> None:
         raise _refused("a run's name is too long")
     if not 0 <= run.planned <= MAX_RESULTS or not 1 <= run.trials <= MAX_RESULTS:
         raise _refused(f"{run.name[:MAX_NAME]}: can't have this many trials")
+    _bounded_standing(run)
     both_sides = run.beside or Beside()
     for results in ([*run.cases, *run.confirmation, *both_sides.head], both_sides.base):
         if len({(result.id, result.trial) for result in results}) < len(results):
@@ -183,6 +184,15 @@ def _bounded_run(run: Run) -> None:
             raise _refused(f"{run.name[:MAX_NAME]}: a score is not between 0 and its maximum")
 
 
+def _bounded_standing(run: Run) -> None:
+    for stands in (each for each in (run.unchanged, run.standing) if each is not None):
+        longest = max((max(len(each.id), len(each.depends.parts)) for each in stands.of), default=0)
+        if len(stands.of) > MAX_RESULTS or longest > MAX_NAME:
+            raise _refused(f"{run.name[:MAX_NAME]}: can't have left out so much")
+        if len(stands.ids) < len(stands.of):
+            raise _refused(f"{run.name[:MAX_NAME]}: leaves out a case twice")
+
+
 def _with_our_paths(run: Run, result: Result, shelf: str = "") -> Result:
     """Of the paths of its files only those that a run of ours would have given them."""
     trace = shelf + trial_path(run.suite, run.target, result.id, result.trial)
@@ -195,7 +205,7 @@ def _with_our_paths(run: Run, result: Result, shelf: str = "") -> Result:
 
 
 def _measured(run: Run, mismatches: list[str], shelf: str = "") -> Run:
-    run = _with_paths(run, shelf).model_copy(update={"unchanged": None})  # only who judges says that
+    run = _with_paths(run, shelf).model_copy(update={"unchanged": None, "standing": None})  # only who judges says it
     if run.not_measured is not None or run.kind not in kinds():
         if run.not_measured is None:
             mismatches.append(f"{run.name}: its metrics are left out, because its kind {run.kind!r} is not known here")

@@ -27,6 +27,7 @@ from evalward.records.problem import InputError, wrong
 from evalward.records.unchanged import Unchanged
 from evalward.render.escape import one_line
 from evalward.render.names import short_hash
+from evalward.render.numbers import plural
 from evalward.render.sentences.measured import AskedSince
 
 OPTION = "--changed-since"
@@ -56,11 +57,20 @@ class ChangedSince:
         if self.why_all:
             yield f"all is measured: {self.why_all}."
             return
-        left = [run.name for run in outline.runs if (run.suite, run.target) in found]
+        stands = [(run, found[run.suite, run.target]) for run in outline.runs if (run.suite, run.target) in found]
+        left = [
+            run.name if not each.of else f"{each.cases:,} of {plural(len(run.cases), 'case')} of {run.name}"
+            for run, each in stands
+        ]
         if left:
-            day = next(iter(found.values())).day
+            day = stands[0][1].day
             yield f"not measured, unchanged since {self.asked.name}: {_listed(left)}. The baseline of {day} stands."
-        whys = ((run.name, why_measured(run, outline, self.baseline, self.change, limit)) for run in outline.runs)
+        whole = {(run.suite, run.target) for run, each in stands if each.cases == len(run.cases)}
+        whys = (
+            (run.name, why_measured(run, outline, self.baseline, self.change, limit))
+            for run in outline.runs
+            if (run.suite, run.target) not in whole
+        )
         reasons = self.asked.by_reason(whys)
         for each in outline.harnesses:
             reasons.setdefault("its harness runs as a whole", []).append(each.suite)

@@ -24,7 +24,8 @@ def given_report(data: bytes, name: str, place: str, plan: EventPlan, tree: GitT
     """
     refuse_committed_report(name, place, tree)
     report = parse_record(data, name, Report, "a report", REPORT_HINT)
-    runs = [run.model_copy(update={"unchanged": None}) for run in report.runs]  # what stands, only who judges says
+    nothing = {"unchanged": None, "standing": None}  # what stands, only who judges says
+    runs = [run.model_copy(update=nothing) for run in report.runs]
     report = report.model_copy(update={"runs": runs})
     return of_commit(remeasured(report, name), name, plan)
 

@@ -118,6 +118,10 @@ class Questions:
 def _chosen(world: World, finds: Finds, questions: Questions) -> FirstSuite:
     keys = set_variables(world.env, KEYS)
     model = _model(questions, suggested(keys))
+    for each in finds.origins:
+        if not usable(each, model):
+            said = f"left out  {described(each)}: its suite needs a model"
+            world.show(f"{said}. Set {' or '.join(sorted(KEYS))}, and run init again")
     origin = _origin(world, questions, [*(each for each in finds.origins if usable(each, model)), SHELL])
     return FirstSuite(origin, model, _workflow(world, questions))
 

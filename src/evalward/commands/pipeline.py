@@ -14,8 +14,8 @@ from evalward.decide.history import trend
 from evalward.decide.list_price import at_list_price
 from evalward.decide.samples import Samples, gather
 from evalward.decide.standing import with_flaky
+from evalward.decide.standing_trials import with_standing_trials
 from evalward.decide.succession import Aligned, align
-from evalward.decide.unchanged import with_standing_trials
 from evalward.decide.verdict import reach_verdict
 from evalward.decide.with_base import compared_with, with_unmeasured_base
 from evalward.decide.worst import with_worst_case, worst_case

@@ -1,7 +1,7 @@
-"""Runs that an artifact leaves out as unchanged: whether the baseline's trials stand, is decided here once more.
+"""Runs and cases that an artifact leaves out as unchanged: whether the baseline's trials stand, is decided once more.
 
-The artifact only says which runs it left out. The changed files are GitHub's word, what matters the base's, and the
-baseline is the base's, too.
+The artifact only says which it left out, and of what it evaluated, what that was. The changed files are GitHub's word,
+what matters the base's, and the baseline is the base's, too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from evalward.github.sides import SideRules
 from evalward.github.unchanged import change_between, with_opaque
 from evalward.records.outline import OutlinedCase, OutlinedRun, PlanOutline
 from evalward.records.report import Report, Run
+from evalward.records.unchanged import Unchanged
 from evalward.render.escape import one_line
+from evalward.render.numbers import plural
 from evalward.render.sentences.measured import AskedSince
 
 ALL_STAND = (
@@ -57,14 +59,14 @@ class PullHead:
 
 @dataclass(frozen=True)
 class LeftOutRuns:
-    """The runs that an artifact leaves out as unchanged, by its own word."""
+    """The runs that an artifact leaves out as unchanged, wholly or in part, by its own word."""
 
     runs: Sequence[Run] = ()
 
     @classmethod
     def of(cls, report: Report) -> LeftOutRuns:
         """Those of the artifact's report, before anything of it is recomputed."""
-        return cls([run for run in report.runs if run.unchanged is not None and run.not_measured and not run.cases])
+        return cls([run for run in report.runs if _left_out(run) is not None])
 
     def decided(
         self, report: Report, surfaces: Surfaces, client: GitHub, head: PullHead | None, side: SideRules | None
@@ -78,9 +80,13 @@ class LeftOutRuns:
         found = unchanged_runs(outline, side.baseline, change, limit)
         made = side.baseline.provenance.created_at if side.baseline else ""
         asked = AskedSince("the base", surfaces.settings.config, made, limit.days)
-        whys = ((run.name, why_measured(run, outline, side.baseline, change, limit)) for run in outline.runs)
+        whys = [
+            (name, why_measured(run, outline, side.baseline, change, limit))
+            for run, left in zip(outline.runs, self.runs, strict=True)
+            if (name := _not_upheld(left, found.get((run.suite, run.target))))
+        ]
         notes = [_refused(names, reason) for reason, names in asked.by_reason(whys).items()]
-        runs = [run.model_copy(update={"unchanged": found.get((run.suite, run.target))}) for run in report.runs]
+        runs = [_marked(run, found.get((run.suite, run.target))) for run in report.runs]
         return report.model_copy(update={"runs": runs}), [*note, *notes]
 
 
@@ -112,18 +118,45 @@ def _outlined(runs: Iterable[Run], side: SideRules) -> Iterable[OutlinedRun]:
     """The runs as the base has them; what is evaluated is the artifact's word, like every result."""
     trials = {suite.name: suite.trials for suite in (side.config.suites if side.config else ())}
     for run in runs:
-        known = baseline_run(run, side.baseline)
-        cases = known.cases if known else []
+        known, left = baseline_run(run, side.baseline), _left_out(run)
         wanted = trials.get(run.suite, 1)
+        cases = left.of if left is not None and left.of else known.cases if known else []
+        depends = {case.id: case.depends for case in cases} if left is not None and left.of else {}
         yield OutlinedRun(
             suite=run.suite,
             kind=run.kind,
             target=run.target,
             trials=wanted,
-            cases=[OutlinedCase(id=case.id, trials=wanted, definition=case.definition) for case in cases],
+            cases=[
+                OutlinedCase(id=case.id, trials=wanted, definition=case.definition, depends=depends.get(case.id))
+                for case in cases
+            ],
             both_sides=run.suite in side.policy.with_base,
             subject=run.subject.hash,
         )
+
+
+def _left_out(run: Run) -> Unchanged | None:
+    """What a run of the artifact says that it left out: all of it, or some cases of which it has no trial."""
+    if run.not_measured is not None:
+        return run.unchanged if not run.cases else None
+    return run.standing.without({result.id for result in run.cases}) if run.standing is not None else None
+
+
+def _not_upheld(run: Run, stands: Unchanged | None) -> str:
+    """What of an artifact's run doesn't stand, by name; empty where all does that it left out."""
+    left = _left_out(run)
+    refused = left.ids - stands.ids if left is not None and stands is not None and stands.of else None
+    if refused is None:
+        return "" if stands is not None else run.name
+    return f"{run.name} ({plural(len(refused), 'case')})" if refused else ""
+
+
+def _marked(run: Run, stands: Unchanged | None) -> Run:
+    """The run with what stands of it: as a whole only where nothing of it was measured."""
+    if run.not_measured is not None:
+        return run.model_copy(update={"unchanged": stands})
+    return run.model_copy(update={"standing": stands if stands is not None and stands.of else None})
 
 
 def _refused(names: Sequence[str], reason: str) -> str:

@@ -5,7 +5,7 @@ The rest stands in the kind's own record, a subclass of `Suite` in the kind's fo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -33,12 +33,14 @@ class Suite(StrictRecord):
     """One suite, as far as all kinds have it in common.
 
     `takes` says which targets its kind takes, and `file_keys` which keys name files of the repository; `a.b` is the
-    key `b` of the key `a`, `a.*` every key of `a`. `deprecated` are old spellings of keys, which are still read.
-    `naming_keys` are those whose files name further ones.
+    key `b` of the key `a`, `a.*` every key of `a`. `separate_keys` name files of which a change touches only some of
+    the cases: see `parts_touched`. `deprecated` are old spellings of keys, which are still read. `naming_keys` are
+    those whose files name further ones.
     """
 
     takes: ClassVar[TargetForms] = TargetForms()
     file_keys: ClassVar[Sequence[str]] = ("cases", "system")
+    separate_keys: ClassVar[Sequence[str]] = ()
     naming_keys: ClassVar[Sequence[str]] = ("cases",)
     deprecated: ClassVar[Mapping[str, Deprecation]] = MappingProxyType({})
 
@@ -72,6 +74,14 @@ class Suite(StrictRecord):
             value = getattr(value, part, None)
         inner = [*value.values()] if key.endswith(".*") and isinstance(value, dict) else value
         return [name for _, name in texts(inner)]
+
+    def parts_touched(self, path: str) -> Collection[str] | None:  # noqa: ARG002 - most suites are one piece
+        """The parts that a change of this file touches, of what `separate_keys` name; `None`: all of the suite.
+
+        The path counts from the configuration's folder. The names are those of `Case.file_parts`. What a case is said
+        not to depend on may have no way into its trials.
+        """
+        return None
 
     @classmethod
     def mistakes(cls, suite: Value, path: KeyPath) -> Iterator[Mistake]:  # noqa: ARG003 - nothing holds for all

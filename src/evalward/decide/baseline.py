@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -40,6 +40,7 @@ from evalward.records.reading import parse_record
 from evalward.records.report import Report, Run
 from evalward.records.result import NOT_RUN, OtherDetails, Result, Status, by_case
 from evalward.records.texts import MOST_IN_BASELINE, texts_of
+from evalward.records.unchanged import UNCHANGED
 from evalward.records.verdict import Outcome, Verdict
 
 RunName = tuple[str, str]
@@ -241,20 +242,7 @@ def _obstacles(report: Report, file: str, kinds: Collection[str], *, errors: boo
     if report.interrupted:
         found.append((f"the run was interrupted: {report.interrupted}", "Run it to its end."))
     for run in report.runs:
-        bad = [
-            r for r in run.cases if not r.valid and not (errors and r.status is Status.ERROR and r.reason != NOT_RUN)
-        ]
-        if run.not_measured:
-            found.append((f"{run.name} was not measured: {run.not_measured}", "Run it where it can be measured."))
-        if bad:
-            broken = sum(result.status is Status.ERROR for result in bad)
-            counts = f"{broken} errors, {len(bad) - broken} skipped"
-            why = bad[0].message or bad[0].reason or "no reason given"
-            found.append(
-                (f"{run.name} is incomplete: {counts} (first: {bad[0].id}: {why})", "Fix that, then run again.")
-            )
-        if run.planned > len(run.cases):
-            found.append((f"{run.name} has {len(run.cases)} of {run.planned} trials", "Run it to its end."))
+        found += _obstacles_of_run(run, errors=errors)
         if run.kind not in kinds:
             found.append((f"{run.name} is of the kind {run.kind!r}, which isn't installed", "Install it."))
     if not any(run.cases for run in report.runs):
@@ -262,11 +250,37 @@ def _obstacles(report: Report, file: str, kinds: Collection[str], *, errors: boo
     return [Problem(place=Place(file=file), message=message, remedy=remedy) for message, remedy in found]
 
 
+def _obstacles_of_run(run: Run, *, errors: bool) -> Iterator[tuple[str, str]]:
+    bad = [r for r in run.cases if not r.valid and not (errors and r.status is Status.ERROR and r.reason != NOT_RUN)]
+    if run.not_measured:
+        yield f"{run.name} was not measured: {run.not_measured}", "Run it where it can be measured."
+    if bad:
+        broken = sum(result.status is Status.ERROR for result in bad)
+        counts = f"{broken} errors, {len(bad) - broken} skipped"
+        why = bad[0].message or bad[0].reason or "no reason given"
+        yield f"{run.name} is incomplete: {counts} (first: {bad[0].id}: {why})", "Fix that, then run again."
+    if run.standing is not None:
+        yield f"{run.name}: cases were not measured ({run.standing.cases:,}): {UNCHANGED}", "Measure all of them."
+    if run.planned > len(run.cases):
+        yield f"{run.name} has {len(run.cases)} of {run.planned} trials", "Run it to its end."
+
+
 def _make_run(run: Run, old: BaselineRun | None, pooled: list[BaselineCase] | None, kinds: Kinds) -> BaselineRun:
-    cases = _replaced(run, old) if pooled is None else pooled
+    cases = _with_depends(_replaced(run, old) if pooled is None else pooled, run, old)
     measured = kinds[run.kind].measure([trial for case in cases for trial in case.results()])
     most = None if pooled is None else max((len(case.trials) for case in pooled), default=run.trials)
     return baseline_run(run, cases, measured, most)
+
+
+def _with_depends(cases: Sequence[BaselineCase], run: Run, old: BaselineRun | None) -> list[BaselineCase]:
+    """The cases, each with what its trials depended on: as the run says, where it has a valid trial of the case."""
+    known = {case.id: case.depends for case in old.cases} if old else {}
+    valid = {result.id for result in run.tries if result.valid}
+    found = {case.id: run.depends.get(case.id) if case.id in valid else known.get(case.id) for case in cases}
+    return [
+        case if case.depends == found[case.id] else case.model_copy(update={"depends": found[case.id]})
+        for case in cases
+    ]
 
 
 def _replaced(run: Run, old: BaselineRun | None) -> list[BaselineCase]:
@@ -276,7 +290,8 @@ def _replaced(run: Run, old: BaselineRun | None) -> list[BaselineCase]:
 
 def _make_case(results: Sequence[Result], old: BaselineCase | None) -> BaselineCase:
     made = baseline_case(results[0], sorted(results, key=lambda result: result.trial))
-    return old if old and _without_clock(_case_dict(old)) == _without_clock(_case_dict(made)) else made
+    known = old.model_copy(update={"depends": None}) if old else None  # on what it depends, `_with_depends` says
+    return old if old and known and _without_clock(_case_dict(known)) == _without_clock(_case_dict(made)) else made
 
 
 def _content(baseline: Baseline) -> Any:
@@ -350,7 +365,7 @@ def _run_dict(run: BaselineRun) -> dict[str, Any]:
 
 
 def _case_dict(case: BaselineCase) -> dict[str, Any]:
-    data = case.model_dump(mode="json", include={"id", "category", "definition"})
+    data = case.model_dump(mode="json", include={"id", "category", "definition", "depends"}, exclude_none=True)
     return {**data, "trials": [_trial_dict(trial) for trial in case.trials]}
 
 

@@ -24,7 +24,8 @@ def case_changes(pair: RunPair, kind: ComparedKind) -> list[CaseChange]:
         before, now = base.tally if base else None, Tally.of(results)
         again = Tally.of(fresh[case_id]) if case_id in fresh else None
         moved[case_id] = Moved(_change(base, results, before, now), before, now, again)
-    placed = standings(moved) if pair.run.random else {}
+    measured = {case_id: found for case_id, found in moved.items() if case_id not in sides.standing}
+    placed = standings(measured) if pair.run.random else {}
     return [
         _case_change(
             case_id,
@@ -34,6 +35,7 @@ def case_changes(pair: RunPair, kind: ComparedKind) -> list[CaseChange]:
             placed.get(case_id, NO_STANDING),
             kind=kind,
             was=pair.renamed.get(case_id),
+            stands=case_id in sides.standing,
         )
         for case_id, found in moved.items()
     ]
@@ -58,6 +60,7 @@ def _case_change(
     *,
     kind: ComparedKind,
     was: str | None = None,
+    stands: bool = False,
 ) -> CaseChange:
     shown = _worst(results)
     found = [kind.evidence(result) for result in results]
@@ -85,6 +88,7 @@ def _case_change(
         q=placed.q,
         standing=placed.standing,
         flaky=None,
+        stands=stands,
     )
 
 

@@ -42,6 +42,7 @@ from evalward.records.report import Run
 from evalward.records.result import Result, Status
 from evalward.records.succession import Replacement
 from evalward.records.surface import Surface
+from evalward.records.unchanged import Unchanged
 
 
 def compare(
@@ -82,7 +83,8 @@ def _compare_run(pair: RunPair, kinds: Kinds, bases: Mapping[Key, BaseNow], alig
     kind = kinds.get(run.kind, UNKNOWN)
     before = balanced([sides.known[case_id] for case_id in comparable], kind.measure)
     now = balanced([sides.now[case_id] for case_id in comparable], kind.measure)
-    replayed = [evidence for evidence in map(kind.evidence, run.cases) if evidence.replayed]
+    made = [result for result in run.cases if result.id not in sides.standing]
+    replayed = [evidence for evidence in map(kind.evidence, made) if evidence.replayed]
     again, cases = _fresh_trials(run), case_changes(pair, kind)
     return RunComparison(
         suite=run.suite,
@@ -93,8 +95,8 @@ def _compare_run(pair: RunPair, kinds: Kinds, bases: Mapping[Key, BaseNow], alig
         trials=run.trials,
         comparable=len(comparable),
         total=len(sides.now),
-        errors=_errors(run),
-        judge_errors=sum(unjudged(result) for result in run.cases),
+        errors=_errors(run, made),
+        judge_errors=sum(unjudged(result) for result in made),
         planned=run.planned,
         whole=run.whole if pair.partial is not None and pair.partial.by_case else None,
         skipped=sum(_skipped(results) for results in sides.now.values()),
@@ -103,7 +105,8 @@ def _compare_run(pair: RunPair, kinds: Kinds, bases: Mapping[Key, BaseNow], alig
         diverged=sum(evidence.diverged for evidence in replayed),
         not_measured=run.not_measured,
         withheld=run.withheld,
-        unchanged=run.unchanged if run.not_measured is None else None,
+        unchanged=_unnamed(run.unchanged) if run.not_measured is None else None,
+        standing=_unnamed(run.standing),
         harness=run.subject.measured_by_harness,
         added=base is None,
         replaced=_replacement(pair, kind),
@@ -152,7 +155,11 @@ def _replacement(pair: RunPair, kind: ComparedKind) -> Replacement | None:
 
 
 def _whole(run: Run, sides: RunSides, measure: Measure) -> Mapping[str, Metric]:
-    """The run's own metrics, over all its cases; measured anew where fresh trials stand for planned ones."""
+    """The run's own metrics, over all its cases; measured anew where fresh trials stand for planned ones, and where the
+    baseline's stand: it may have more of a case than were made of others.
+    """
+    if sides.standing:
+        return {**run.metrics, **balanced(list(sides.now.values()), measure).metrics}
     if not sides.stand_ins:
         return run.metrics
     return {**run.metrics, **measure([*run.cases, *sides.stand_ins.values()]).metrics}
@@ -205,10 +212,15 @@ def _skipped(results: Sequence[Result]) -> int:
     return sum(r.status is Status.SKIPPED for r in results) if any(r.valid for r in results) else 0
 
 
-def _errors(run: Run) -> int:
+def _errors(run: Run, made: Sequence[Result]) -> int:
     """Trials that broke, and trials that were planned and left no result at all."""
-    broken = sum(result.status is Status.ERROR for result in run.cases)
-    return broken + max(0, run.planned - len(run.cases))
+    broken = sum(result.status is Status.ERROR for result in made)
+    return broken + max(0, run.planned - len(made))
+
+
+def _unnamed(stands: Unchanged | None) -> Unchanged | None:
+    """What stands, without the names of its cases: each of them says it itself."""
+    return stands and stands.model_copy(update={"of": []})
 
 
 def _lost_categories(sides: RunSides, measure: Measure) -> Mapping[str, CategorySummary]:

@@ -84,8 +84,8 @@ def _failed(case: CaseChange) -> bool:
 
 
 def comparable(case: CaseChange) -> bool:
-    """True for a case of equal definition with a valid trial on both sides."""
-    return case.before is not None and case.change in {"broken", "fixed", "worse", "better", "same"}
+    """True for a case of equal definition with a valid trial on both sides, and one that was made now."""
+    return not case.stands and case.before is not None and case.change in {"broken", "fixed", "worse", "better", "same"}
 
 
 def _broke(case: CaseChange) -> bool:

@@ -112,7 +112,7 @@ def entries_of(report: Report, judgement: Judgement | None = None, ref: str | No
     `judgement` adds the verdict, and says which metrics have rules: those are kept before any other.
     """
     identity = report_identity(report)
-    return [_entry(report, run, identity, judgement, ref) for run in report.runs if run.cases]
+    return [_entry(report, run, identity, judgement, ref) for run in report.runs if run.cases and not run.standing]
 
 
 def report_identity(report: Report) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from evalward.records.codes.passing import FirstRun, NothingCompared, NothingWorse, StandsUnchanged
+from evalward.records.codes.passing import CasesStand, FirstRun, NothingCompared, NothingWorse, StandsUnchanged
 from evalward.records.comparison import CaseChange, Comparison, RunComparison
 from evalward.records.verdict import RuleOutcome
 
 
 def what_a_pass_means(
     comparison: Comparison, rules: Sequence[RuleOutcome]
-) -> list[FirstRun | NothingCompared | NothingWorse | StandsUnchanged]:
+) -> list[FirstRun | NothingCompared | NothingWorse | StandsUnchanged | CasesStand]:
     """What a pass means, and how many cases broke or got fixed. See also `uncompared`."""
     if comparison.baseline is None:
         return [_first_run(comparison, rules)]
@@ -19,7 +19,8 @@ def what_a_pass_means(
     compared = [run for run in comparison.runs if run.comparable and run.unchanged is None]
     if not compared:
         alone = bool(standing) and all(run.unchanged is not None for run in comparison.runs)
-        return [*([] if alone else [NothingCompared()]), *_standing(standing, alone=alone)]
+        in_part = _cases_stand(comparison)
+        return [*([] if alone or in_part else [NothingCompared()]), *_standing(standing, alone=alone), *in_part]
     broke, worse = _runs_of(comparison, _broke), _runs_of(comparison, _worse)
     lost = broke or worse
     return [
@@ -34,6 +35,7 @@ def what_a_pass_means(
             fixed=len(_runs_of(comparison, _fixed)),
         ),
         *_standing(standing, alone=False),
+        *_cases_stand(comparison),
     ]
 
 
@@ -41,6 +43,15 @@ def _standing(runs: Sequence[RunComparison], *, alone: bool) -> list[StandsUncha
     """That nothing of these runs was measured: a pass says nothing new of them."""
     since = max((run.unchanged.since for run in runs if run.unchanged is not None), default="")
     return [StandsUnchanged(runs=tuple(run.name for run in runs), all=alone, since=since)] if runs else []
+
+
+def _cases_stand(comparison: Comparison) -> list[CasesStand]:
+    """Of how many cases nothing was measured, in runs of which others were."""
+    found = [(run, run.standing) for run in comparison.runs if run.standing is not None]
+    if not found:
+        return []
+    cases, total = sum(stands.cases for _, stands in found), sum(run.total for run, _ in found)
+    return [CasesStand(cases=cases, total=total, since=max(stands.since for _, stands in found))]
 
 
 _Wanted = Callable[[CaseChange], bool]

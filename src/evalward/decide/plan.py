@@ -29,6 +29,7 @@ from evalward.records.plan import (
     estimate,
 )
 from evalward.records.policy import Confirm
+from evalward.records.unchanged import UNCHANGED
 
 _UNKNOWN = PlannedAmount(open=True)
 _UNKNOWN_USE = PlannedUse(
@@ -261,6 +262,9 @@ def _skipped(outline: PlanOutline) -> Iterator[SkippedPart]:
     for run in outline.runs:
         if run.not_measured is not None:
             yield SkippedPart(suite=run.suite, target=run.target, why=run.not_measured)
+        elif run.standing:
+            of_all = f"{run.standing:,} of {run.standing + len(run.cases):,} cases"
+            yield SkippedPart(suite=run.suite, target=run.target, why=f"{of_all}: {UNCHANGED}")
     for each in outline.harnesses:
         if each.not_measured is not None:
             yield SkippedPart(suite=each.suite, why=each.not_measured)

@@ -22,7 +22,8 @@ class RunSides:
     """The cases of one run, by id, on both sides; `fresh` are the trials of the confirm stage of those that failed.
 
     Where every planned trial of a case broke, its first valid fresh one stands for them: `stand_ins` names such cases.
-    `aside` are the trials that were run beside those of the base, measured again.
+    `aside` are the trials that were run beside those of the base, measured again. Of the cases in `standing` nothing
+    was measured: their trials are the baseline's on both sides, and say nothing of a difference.
     """
 
     before: Mapping[str, BaselineCase]
@@ -30,6 +31,7 @@ class RunSides:
     fresh: Mapping[str, Sequence[Result]]
     stand_ins: Mapping[str, Result] = field(default_factory=dict)
     aside: Mapping[str, Aside] = field(default_factory=dict)
+    standing: frozenset[str] = frozenset()
 
     @cached_property
     def comparable(self) -> list[str]:
@@ -38,6 +40,7 @@ class RunSides:
             case_id
             for case_id, results in self.now.items()
             if case_id in self.before
+            and case_id not in self.standing
             and results[0].definition == self.before[case_id].definition
             and any(result.valid for result in results)
             and any(trial.status.valid for trial in self.before[case_id].trials)
@@ -68,6 +71,7 @@ def sides_of(run: Run, base: BaselineRun | None, partial: Partial | None) -> Run
         fresh={case: _fresh(results, stand_ins.get(case)) for case, results in again.items() if _failed(now[case])},
         stand_ins=stand_ins,
         aside=asides(run, definitions),
+        standing=run.standing.ids if run.standing else frozenset(),
     )
 
 

@@ -2,22 +2,24 @@
 
 Conservative by construction: a run stands only where everything is known that could speak against it, and each change
 of a file is taken to matter unless the file is known not to. Whatever is unknown is measured.
+
+Of a run that is measured, single cases stand where the suite says, file by file, which part of it a change touches, and
+the baseline, on which parts a case depends. A case of which it doesn't say that depends on everything.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from evalward.decide.links import ChangedLinks, changed_links
 from evalward.decide.staleness import age_days
 from evalward.records.baseline import Baseline, BaselineCase, BaselineProvenance, BaselineRun
-from evalward.records.outline import OutlinedRun, PlanOutline
+from evalward.records.outline import OutlinedCase, OutlinedRun, PlanOutline
 from evalward.records.patterns import matches_all_below, matches_any, matches_or_below
-from evalward.records.report import Report, Run
-from evalward.records.result import Result
-from evalward.records.unchanged import MeasuredBecause, Unchanged
+from evalward.records.report import Run
+from evalward.records.unchanged import MeasuredBecause, StandingCase, Unchanged
 
 UNRELATED = (
     "README",
@@ -56,19 +58,29 @@ _AHEAD_DAYS = -1
 RunName = tuple[str, str]
 """Suite and target."""
 
+TouchedParts = frozenset[str] | None
+"""The parts of a suite that a change touches, by their names; `None`: it may have touched all of it."""
+
+
+def _one_piece(_file: str) -> TouchedParts:
+    return None
+
 
 @dataclass(frozen=True)
 class SuiteTerms:
     """What the configuration that judges says of a suite, in paths and patterns from the repository's top.
 
     `paths` are its `paths:`; `own` are the files that it is made of, as far as its keys name them. `edited`: the change
-    gives it another entry, or edits something else of the configuration that its trials may depend on.
+    gives it another entry, or edits something else of the configuration that its trials may depend on. `shared` are
+    those of `own` on which all of its cases may depend; of any other file `parts` says which parts it touches.
     """
 
     always: bool = False
     paths: Sequence[str] = ()
     own: Sequence[str] = ()
     edited: bool = False
+    shared: Sequence[str] = ()
+    parts: Callable[[str], TouchedParts] = _one_piece
 
     def matters(self, file: str, opaque: bool = False) -> bool:
         """Whether a change of this file may have touched the suite; of an opaque one, of anything below it."""
@@ -78,6 +90,10 @@ class SuiteTerms:
         if excludes(file, [pattern[1:] for pattern in self.paths if pattern.startswith("!")]):
             return False
         return matches(file, self._named) if self._named else not excludes(file, UNRELATED)
+
+    def parts_touched(self, file: str) -> TouchedParts:
+        """The parts of the suite that a change of this file may touch, where it matters at all."""
+        return None if matches_any(file, [*self.shared, *ALWAYS_RELATED]) else self.parts(file)
 
     def names(self, path: str) -> bool:
         """Whether the suite names this path, or something below it."""
@@ -107,13 +123,32 @@ class ChangeAtHand:
 
     def touching(self, terms: SuiteTerms) -> Iterator[str]:
         """The changed files that may have touched a suite of these terms, by themselves or through a link."""
-        files = self.files or ()
-        yield from (file for file in files if terms.matters(file, file in self.opaque))
+        yield from self._by_themselves(terms)
+        yield from self._through_links(terms)
+
+    def parts_touched(self, terms: SuiteTerms, known: Collection[str]) -> TouchedParts:
+        """The parts of a suite of these terms that the changed files may have touched.
+
+        All of it, where one touches none that is `known`, where something else stands behind one, and where one may
+        have touched the suite through a link.
+        """
+        touched: set[str] = set()
+        for file in self._by_themselves(terms):
+            parts = None if file in self.opaque else terms.parts_touched(file)
+            if parts is None or parts.isdisjoint(known):
+                return None
+            touched |= parts
+        return None if any(True for _ in self._through_links(terms)) else frozenset(touched)
+
+    def _by_themselves(self, terms: SuiteTerms) -> Iterator[str]:
+        return (file for file in self.files or () if terms.matters(file, file in self.opaque))
+
+    def _through_links(self, terms: SuiteTerms) -> Iterator[str]:
         for link, file in self._links.leading_to.items():
             if terms.matters(link, link in self._links.opaque):
                 yield file
-        if files and any(terms.names(link) for link in self._links.unknown):
-            yield files[0]
+        if self.files and any(terms.names(link) for link in self._links.unknown):
+            yield self.files[0]
 
     @cached_property
     def _links(self) -> ChangedLinks:
@@ -136,15 +171,18 @@ class StandingLimit:
 def unchanged_runs(
     outline: PlanOutline, baseline: Baseline | None, change: ChangeAtHand, limit: StandingLimit
 ) -> dict[RunName, Unchanged]:
-    """The runs whose trials in the baseline stand."""
+    """The runs whose trials in the baseline stand, as a whole or for some of their cases."""
     if baseline is None:
         return {}
-    made = baseline.provenance
-    return {
-        (run.suite, run.target): Unchanged(since=made.created_at, commit=made.commit, cases=len(run.cases))
-        for run in outline.runs
-        if why_measured(run, outline, baseline, change, limit) is None
-    }
+    made, found = baseline.provenance, {}
+    for run in outline.runs:
+        whole = why_measured(run, outline, baseline, change, limit) is None
+        cases = [] if whole else standing_cases(run, outline, baseline, change, limit)
+        if whole or cases:
+            count = len(run.cases) if whole else len(cases)
+            stands = Unchanged(since=made.created_at, commit=made.commit, cases=count, of=cases)
+            found[run.suite, run.target] = stands
+    return found
 
 
 def why_measured(
@@ -152,13 +190,44 @@ def why_measured(
 ) -> MeasuredBecause | None:
     """Why a run is measured; `None` where the baseline's trials stand."""
     found = _change_unknown(change) or _baseline_unfit(baseline, limit) or _by_terms(run, change)
-    if found is not None or baseline is None:
-        return found
-    if run.both_sides:
-        return MeasuredBecause("both_sides")
-    if outline.partial is not None and outline.partial.by_case:
-        return MeasuredBecause("selection")
-    return _differs(run, baseline)
+    if found is None:
+        touched = next(change.touching(change.suites[run.suite]), None)
+        found = MeasuredBecause("file", touched) if touched is not None else _by_plan(run, outline)
+    return found if found is not None or baseline is None else _differs(run, baseline)
+
+
+def standing_cases(
+    run: OutlinedRun, outline: PlanOutline, baseline: Baseline | None, change: ChangeAtHand, limit: StandingLimit
+) -> list[StandingCase]:
+    """The cases of a run whose trials in the baseline stand, each by itself.
+
+    What has a run measured whatever files changed has all of its cases measured. Of the others one stands if baseline
+    and plan say the same of what it asks, and of what it depends on and sees, all of its trials in the baseline are
+    valid, and the change touches no part that it depends on. A part of which the baseline doesn't know may be anything.
+    """
+    found = _change_unknown(change) or _baseline_unfit(baseline, limit) or _by_terms(run, change)
+    known = baseline_run(run, baseline)
+    if found or known is None or _by_plan(run, outline):
+        return []
+    before = {case.id: case for case in known.cases}
+    parts = {part for case in known.cases if case.depends for part in case.depends.parts}
+    touched = change.parts_touched(change.suites[run.suite], parts)
+    if touched is None:
+        return []
+    return [
+        StandingCase(id=case.id, definition=case.definition, depends=case.depends)
+        for case in run.cases
+        if case.depends is not None
+        and touched.isdisjoint(case.depends.parts)
+        and (was := before.get(case.id)) is not None
+        and _as_before(case, was, max(run.trials, case.trials, 1))
+    ]
+
+
+def _as_before(case: OutlinedCase, was: BaselineCase, trials: int) -> bool:
+    """Whether the baseline has a case just so, with so many valid trials at least, and none that broke."""
+    same = bool(case.definition) and (case.definition, case.depends) == (was.definition, was.depends)
+    return same and trials <= was.valid_trials == len(was.trials)
 
 
 def baseline_run(run: OutlinedRun | Run, baseline: Baseline | None) -> BaselineRun | None:
@@ -188,10 +257,14 @@ def _by_terms(run: OutlinedRun, change: ChangeAtHand) -> MeasuredBecause | None:
         return MeasuredBecause("suite_unknown")
     if terms.always:
         return MeasuredBecause("always")
-    if terms.edited:
-        return MeasuredBecause("configuration")
-    touched = next(change.touching(terms), None)
-    return MeasuredBecause("file", touched) if touched is not None else None
+    return MeasuredBecause("configuration") if terms.edited else None
+
+
+def _by_plan(run: OutlinedRun, outline: PlanOutline) -> MeasuredBecause | None:
+    if run.both_sides:
+        return MeasuredBecause("both_sides")
+    chosen = outline.partial is not None and outline.partial.by_case
+    return MeasuredBecause("selection") if chosen else None
 
 
 def _differs(run: OutlinedRun, baseline: Baseline) -> MeasuredBecause | None:
@@ -207,43 +280,3 @@ def _differs(run: OutlinedRun, baseline: Baseline) -> MeasuredBecause | None:
     if any(case.valid_trials < max(run.trials, 1) for case in known.cases):
         return MeasuredBecause("trials")
     return None
-
-
-# --- judging --------------------------------------------------------------------------------------------------------
-
-
-def with_standing_trials(report: Report, baseline: Baseline | None) -> Report:
-    """The report with the baseline's trials in the runs that stand by them, for judging and nothing else.
-
-    A run that another baseline stands behind stays what it is in the report: not measured.
-    """
-    if all(run.unchanged is None for run in report.runs):
-        return report
-    return report.model_copy(update={"runs": [_standing(run, baseline) for run in report.runs]})
-
-
-def _standing(run: Run, baseline: Baseline | None) -> Run:
-    known = baseline_run(run, baseline)
-    if run.unchanged is None or run.cases or known is None or baseline is None:
-        return run.model_copy(update={"unchanged": None})
-    if known.subject.hash != run.subject.hash or run.unchanged.since != baseline.provenance.created_at:
-        return run.model_copy(update={"unchanged": None})
-    return _with_trials(run, known)
-
-
-def _with_trials(run: Run, known: BaselineRun) -> Run:
-    cases = [result for case in known.cases for result in _valid(case)]
-    return run.model_copy(
-        update={
-            "cases": cases,
-            "planned": len(cases),
-            "trials": known.trials,
-            "metrics": known.metrics,
-            "categories": known.categories,
-            "not_measured": None,
-        }
-    )
-
-
-def _valid(case: BaselineCase) -> Sequence[Result]:
-    return [result for result in case.results() if result.valid]

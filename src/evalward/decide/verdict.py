@@ -65,7 +65,9 @@ def reach_verdict(
 
 
 def _validity(comparison: Comparison, policy: Policy) -> list[Reason]:
-    if not any(run.planned for run in comparison.runs if not run.missing) and not _all_unmeasured(comparison):
+    if not any(run.planned or run.standing for run in comparison.runs if not run.missing) and not _all_unmeasured(
+        comparison
+    ):
         return [_invalid(why.NothingRun(), _advice("advice.check_selection"))]
     reasons = [_interrupted(comparison, comparison.interrupted)] if comparison.interrupted else []
     for run in comparison.runs:
@@ -293,7 +295,7 @@ def _unmeasured(comparison: Comparison, policy: Policy, invalid: Sequence[Reason
     reasons = [_not_measured(run, run.not_measured) for run in comparison.runs if run.not_measured]
     for run in comparison.runs:
         reasons += unmeasured(run, policy) if judged(run) and (run.suite, run.target) not in already_invalid else []
-        if judged(run) and not run.added and not run.comparable and run.of("redefined", "added"):
+        if judged(run) and not (run.added or run.comparable or run.standing) and run.of("redefined", "added"):
             nothing = why.Incomparable(suite=run.suite, target=run.target)
             reasons.append(_inconclusive(run, nothing, "advice.update_when_right"))
         elif judged(run):

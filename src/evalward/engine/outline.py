@@ -10,6 +10,7 @@ from evalward.config.targets import predecessor_of
 from evalward.engine.keeping import OutputStore
 from evalward.engine.plan import GatheredSuite, Plan, PlannedRun
 from evalward.engine.scheduler import AT_ONCE, jobs_of
+from evalward.engine.subject import dependence_of
 from evalward.records.outline import LeftOut, OutlinedCase, OutlinedHarness, OutlinedRun, PlanOutline
 from evalward.targets.base import Evaluated, Free, in_batches
 
@@ -45,6 +46,7 @@ def _run(run: PlannedRun, both_sides: Collection[str], store: OutputStore | None
     judges = [] if run.suite.judges is None else run.suite.judges.all
     keys = [target.missing_key, *(run.suite.judges.missing_keys.values() if run.suite.judges else ())]
     kept = _kept(run, store) if store is not None else {}
+    subject = run.subject
     return OutlinedRun(
         suite=suite.name,
         kind=run.kind.name,
@@ -56,10 +58,12 @@ def _run(run: PlannedRun, both_sides: Collection[str], store: OutputStore | None
                 trials=len(run.numbers_of(case)),
                 kept=kept.get(case.id, 0),
                 definition=case.definition,
+                depends=dependence_of(case, subject),
             )
             for case in run.cases
         ],
         whole=run.whole,
+        standing=run.standing,
         random=target.random,
         free=_free(target),
         queue=target.id if target.at_once else "",
@@ -70,7 +74,7 @@ def _run(run: PlannedRun, both_sides: Collection[str], store: OutputStore | None
         not_measured=run.not_measured,
         was=was.suite if was is not None else None,
         batched=in_batches(target),
-        subject=run.subject.hash,
+        subject=subject.hash,
     )
 
 

@@ -195,7 +195,8 @@ def _one_run(parts: Sequence[Run]) -> Run:
     if first.not_measured is not None:
         return first
     cases = sorted((result for part in parts for result in part.cases), key=lambda one: (one.id, one.trial))
-    return remeasured(first, cases)
+    depends = {case: found for part in parts for case, found in part.depends.items()}
+    return remeasured(first.model_copy(update={"depends": depends}), cases)
 
 
 def remeasured(run: Run, cases: Sequence[Result]) -> Run:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from shlex import quote
+from types import MappingProxyType
 from typing import Protocol, cast
 
 from evalward.config import LoadedConfig, Suite
@@ -33,7 +34,8 @@ class PlannedRun:
 
     `numbers` gives the numbers of a case's trials where they aren't 1 to `trials`: in a confirm stage. `whole` is the
     number of cases that there are for the target, chosen or not. `of_base`: it is the base's; its trials are kept in a
-    folder of their own, and take turns with those of the run before it.
+    folder of their own, and take turns with those of the run before it. `standing`: so many more cases aren't measured,
+    as the baseline's trials stand.
     """
 
     kind: Kind
@@ -45,6 +47,7 @@ class PlannedRun:
     numbers: Mapping[str, Sequence[int]] | None = None
     whole: int = 0
     of_base: bool = False
+    standing: int = 0
 
     @property
     def subject(self) -> Subject:
@@ -220,12 +223,23 @@ def _how_to_price(target: str) -> str:
     return f"Have the plugin of {asked.head} say what its answers cost"
 
 
-def without_unchanged(plan: Plan, unchanged: Collection[tuple[str, str]]) -> Plan:
-    """The plan with these runs, by suite and target, marked as not measured: the baseline's trials stand."""
-    runs = [
-        replace(run, not_measured=UNCHANGED) if (run.suite.spec.name, run.target.id) in unchanged else run
-        for run in plan.runs
-    ]
+def without_unchanged(
+    plan: Plan,
+    unchanged: Collection[tuple[str, str]],
+    standing: Mapping[tuple[str, str], Collection[str]] = MappingProxyType({}),
+) -> Plan:
+    """The plan with these runs, by suite and target, marked as not measured, and without the `standing` cases of
+    others, by their ids: the baseline's trials stand.
+    """
+    runs = []
+    for run in plan.runs:
+        key = (run.suite.spec.name, run.target.id)
+        left = [case for case in run.cases if case.id not in standing.get(key, ())]
+        if key in unchanged or (run.cases and not left):
+            runs.append(replace(run, not_measured=UNCHANGED))
+        else:
+            count = len(run.cases) - len(left)
+            runs.append(replace(run, cases=left, whole=run.whole - count, standing=count) if count else run)
     return replace(plan, runs=runs)
 
 

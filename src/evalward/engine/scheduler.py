@@ -13,6 +13,7 @@ from evalward.engine.control import ENDS, Control, Spending, ends_on_signals
 from evalward.engine.keeping import OutputStore
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.store import TrialKey, artifacts_path
+from evalward.engine.subject import dependence_of
 from evalward.records.base import clean_text, digest, why_of
 from evalward.records.budget import Budget
 from evalward.records.case import Case
@@ -213,6 +214,7 @@ def _run_record(
         categories={} if not_measured else measurement.categories,
         findings=[] if not_measured else findings_of(planned.kind, results, measurement),
         not_measured=not_measured,
+        depends={case.id: found for case in planned.cases if (found := dependence_of(case, subject)) is not None},
         cases=list(results),
     )
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from evalward.config import Config, Suite
-from evalward.decide.unchanged import ChangeAtHand, SuiteTerms
+from evalward.decide.unchanged import ChangeAtHand, SuiteTerms, TouchedParts
 from evalward.git import GitTree, OpaqueEntries, repository_path
 from evalward.github.event import EventPlan
 from evalward.github.settings import ActionInputs
@@ -93,6 +94,8 @@ def _terms(base: Config, head: Config, folder: str) -> Mapping[str, SuiteTerms]:
             always=suite.always,
             paths=[_pattern(folder, pattern) for pattern in suite.paths],
             own=[pattern for name in [*_named_by(suite), *shared] for pattern in _own(folder, name)],
+            shared=[pattern for name in [*_named_for_all(suite), *shared] for pattern in _own(folder, name)],
+            parts=partial(_parts, suite, folder),
             edited=edited or _dumped(suite) != _dumped(here[suite.name]),
         )
         for suite in base.suites
@@ -111,6 +114,20 @@ def _dumped(suite: Suite) -> Any:
 
 def _named_by(suite: Suite) -> Iterator[str]:
     return _texts(suite.model_dump(mode="json", exclude={"paths"}))
+
+
+_NAMING_NO_FILE = frozenset(("name", "kind", "replaces", "paths"))
+
+
+def _named_for_all(suite: Suite) -> Iterator[str]:
+    """What may name files on which all cases of the suite depend."""
+    return _texts(suite.model_dump(mode="json", exclude={*_NAMING_NO_FILE, *suite.separate_keys}))
+
+
+def _parts(suite: Suite, folder: str, file: str) -> TouchedParts:
+    """The parts of the suite that a change of this file touches. The path counts from the repository's top."""
+    names = suite.parts_touched(file.removeprefix(folder)) if file.startswith(folder) else None
+    return None if names is None else frozenset(names)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -22,8 +22,8 @@ from evalward.records.base import json_text, share_names
 from evalward.records.budget import Budget
 from evalward.records.outline import PlanOutline
 from evalward.records.problem import NoRoomError
-from evalward.records.report import REPORT_FILE, Report, Run, digest_of
-from evalward.records.unchanged import Unchanged
+from evalward.records.report import REPORT_FILE, ChosenCases, Report, Run, digest_of
+from evalward.records.unchanged import UNCHANGED, Unchanged
 from evalward.redaction import NOTHING, Redaction
 from evalward.targets.asking import AgentBounds, ModelDoor
 from evalward.wire import messages as m
@@ -250,12 +250,28 @@ class Services:
 
     def _unchanged(self, asked: Incoming) -> bytes:
         self._standing = self.unchanged(m.read(PlanOutline, asked.data))
-        return m.written(m.UnchangedRuns(runs=list(self._standing)))
+        cases = [
+            ChosenCases(suite=suite, target=target, cases=sorted(found.ids))
+            for (suite, target), found in self._standing.items()
+            if found.of
+        ]
+        return m.written(
+            m.UnchangedRuns(runs=[key for key, found in self._standing.items() if not found.of], cases=cases)
+        )
 
     def _with_standing(self, run: Run) -> Run:
-        """The run; that the baseline's trials stand for it, only we say, and only where nothing of it was run."""
-        stands = None if run.not_measured is None or run.cases else self._standing.get((run.suite, run.target))
-        return run if run.unchanged == stands else run.model_copy(update={"unchanged": stands})
+        """The run; that the baseline's trials stand for it, or for some of its cases, only we say, and only where
+        nothing of it was run.
+        """
+        found = self._standing.get((run.suite, run.target))
+        whole = part = None
+        if found is not None and run.not_measured is None:
+            part = found.without({result.id for result in run.cases})
+        elif found is not None and not run.cases and (run.not_measured == UNCHANGED or not found.of):
+            whole = found
+        if run.unchanged == whole and run.standing == part:
+            return run
+        return run.model_copy(update={"unchanged": whole, "standing": part})
 
     def _ready(self, asked: Incoming) -> bytes:  # noqa: ARG002 - it says nothing
         _ = self.output

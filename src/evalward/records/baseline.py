@@ -14,6 +14,7 @@ from evalward.records.report import Run, Subject
 from evalward.records.result import AnyDetails, OtherDetails, Result, Status
 from evalward.records.texts import Texts
 from evalward.records.trace import Usage
+from evalward.records.unchanged import Dependence
 
 BASELINE_SCHEMA: Literal["evalward.baseline/1"] = "evalward.baseline/1"
 
@@ -31,11 +32,12 @@ class BaselineTrial(Record):
 
 
 class BaselineCase(Record):
-    """One case: its definition hash and its trials."""
+    """One case: its definition hash and its trials. `depends`: on what, where that isn't all of the suite."""
 
     id: str
     category: str
     definition: str
+    depends: Dependence | None = None
     trials: list[BaselineTrial]
 
     def results(self) -> list[Result]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from evalward.records.base import StrictRecord
@@ -42,6 +43,20 @@ class Case(StrictRecord):
 
     def is_for(self, target: str) -> bool:  # noqa: ARG002 - a kind may know better
         """Whether the case is meant for the target of this id. For another it is not planned, and not missing."""
+        return True
+
+    @property
+    def file_parts(self) -> Sequence[str] | None:
+        """The parts of its suite's files on which it depends, by the names of `Suite.parts_touched`; `None`: on all."""
+        return None
+
+    @property
+    def sees_besides(self) -> str:
+        """The hash of what it sees of what is evaluated and no part of the subject is; empty where that is nothing."""
+        return ""
+
+    def sees(self, part: str) -> bool:  # noqa: ARG002 - a kind may know better
+        """Whether it depends on this part of the subject. Asked only of cases that depend on some of the files."""
         return True
 
     def written(self) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Literal, Protocol
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from evalward.records.base import Record
 from evalward.records.codes import Statement, with_quoted
@@ -133,7 +133,8 @@ class CaseChange(Record):
     `checks` are the failing ones of the first failed trial, with the command to look at. `place` is where the case is
     written now, `file:line`; `wrong` is the wrong answer of a `command` case, an unsafe one before any other; `allows`
     are the rules of the safety validator that it lets answers break and the baseline's case, if there is one, did not.
-    `was` is the id that the baseline knows it by, where that is another.
+    `was` is the id that the baseline knows it by, where that is another. `stands`: nothing of it was measured, and both
+    sides are the baseline's trials.
 
     For broken cases of random targets `fresh` are the trials of the confirm stage, `p` is the probability that chance
     alone does so, `q` the same corrected for the number of cases that were looked at, and `standing` what follows:
@@ -163,6 +164,7 @@ class CaseChange(Record):
     q: float | None = None
     standing: Standing | None = None
     flaky: FlakyCase | None = None
+    stands: bool = Field(default=False, exclude_if=lambda value: not value)
 
     @property
     def excused(self) -> bool:
@@ -248,6 +250,7 @@ class RunComparison(Record):
     `whole` is the number of cases that the suite has for the target, where a selection left some of them out.
     `replaced` is the baseline's run that it is compared with, where that one has another name. `withheld` as in
     `records.report.Run`; `harness`: another harness made its trials. `unchanged`: both sides are the baseline's trials.
+    `standing`: they are in some of its cases, which count in `total` and in no other number of cases or trials.
     """
 
     suite: str
@@ -271,6 +274,7 @@ class RunComparison(Record):
     not_measured: str | None = None
     withheld: bool = False
     unchanged: Unchanged | None = None
+    standing: Unchanged | None = Field(default=None, exclude_if=lambda value: value is None)
     harness: bool = False
     missing: bool = False
     added: bool = False

@@ -6,15 +6,20 @@ from pydantic import Field
 
 from evalward.records.base import Count, Record
 from evalward.records.report import Partial
+from evalward.records.unchanged import Dependence
 
 
 class OutlinedCase(Record):
-    """A case and how many trials of it are planned; `kept` of them are finished and will be resumed."""
+    """A case and how many trials of it are planned; `kept` of them are finished and will be resumed.
+
+    `depends` says on what it depends, where that isn't all of the suite.
+    """
 
     id: str
     trials: Count
     kept: Count = 0
     definition: str = ""
+    depends: Dependence | None = None
 
     @property
     def due(self) -> int:
@@ -29,7 +34,7 @@ class OutlinedRun(Record):
     time. `both_sides`: the base commit is measured as well, case by case. `judges` are the models that judge and cost
     something. `missing_key` is a variable that the run needs and that isn't set; `not_measured` says why nothing is
     run. `was` names the suite that it takes the place of. `subject` is the hash of what is evaluated. `batched`: the
-    target's requests go in batches.
+    target's requests go in batches. `standing`: so many more cases are not measured, as the baseline's trials stand.
     """
 
     suite: str
@@ -38,6 +43,7 @@ class OutlinedRun(Record):
     trials: Count
     cases: list[OutlinedCase] = []
     whole: Count = 0
+    standing: Count = 0
     random: bool = False
     free: bool = False
     queue: str = ""

@@ -17,7 +17,7 @@ from evalward.records.patterns import chosen
 from evalward.records.result import AnyDetails, OtherDetails, Result
 from evalward.records.succession import Predecessor
 from evalward.records.texts import MOST_IN_REPORT, Texts, texts_of
-from evalward.records.unchanged import Unchanged
+from evalward.records.unchanged import Dependence, Unchanged
 
 REPORT_SCHEMA: Literal["evalward.report/1"] = "evalward.report/1"
 REPORT_FILE = "report.json"
@@ -101,7 +101,8 @@ class Run(Record):
     configuration says; whether it may, `decide.succession` knows. `random` says whether equal input can
     give other results (models, agents) or not (oracle, nop, replay). `not_measured` says why nothing was run;
     `withheld`: because its commands come from the base's configuration, which hasn't got them yet; `unchanged`: because
-    the change can't have touched it, so that the baseline's trials stand.
+    the change can't have touched it, so that the baseline's trials stand. `standing`: they stand for some of its cases,
+    of which nothing was run. `depends` says, by id, on what its cases depend, where that isn't all of the suite.
     `confirmation` holds the fresh trials of cases that failed in the planned ones, which are in no metric, and
     `confirm_note` says why there are none, or not all of them. `beside` holds what was measured of both sides where
     a doubt was left.
@@ -123,6 +124,8 @@ class Run(Record):
     not_measured: str | None = None
     withheld: bool = False
     unchanged: Unchanged | None = None
+    standing: Unchanged | None = Field(default=None, exclude_if=lambda value: value is None)
+    depends: dict[str, Dependence] = Field(default={}, exclude_if=lambda value: not value)
     cases: list[Result] = []
     confirmation: list[Result] = []
     confirm_note: str | None = None

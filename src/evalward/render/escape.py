@@ -39,6 +39,8 @@ _INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u
 
 # Control and format characters, those of private use, surrogates, and what Unicode doesn't know.
 _UNSEEN = frozenset({"Cc", "Cf", "Co", "Cs", "Cn"})
+# What is left out of a text, and marks, of which there may be too many; control characters are dealt with before.
+_LOOKED_AT = _UNSEEN - {"Cc"} | {"Mn", "Me"}
 _PICTURES = 0x2400  # the first of Unicode's pictures of control characters
 # Runs of characters that are looked at one by one: not ASCII, nor the letters of Latin and what sets words apart.
 _NOT_ORDINARY = re.compile("[^\n\t -~·…–—\u00c0-\u024f]+")
@@ -79,7 +81,7 @@ def plain(text: str, limit: int | None = None) -> str:
     """
     text = _LINE_ENDS.sub("\n", _ANSI.sub("", clean_text(text)))
     text = _CONTROLS.sub("\ufffd", text)
-    if not text.isascii():
+    if not text.isascii() and any(map(_is_looked_at, set(text))):
         text = "".join(_visible(text))
     return text if limit is None else _cut(text, limit)
 
@@ -210,6 +212,11 @@ def _cut(text: str, limit: int, *, more: bool = False) -> str:
         if blank >= max(len(kept) - _LONG_WORD, len(kept) // 2):
             kept = kept[:blank]
     return kept.rstrip() + _ELLIPSIS
+
+
+def _is_looked_at(char: str) -> bool:
+    """Whether a text with this character may be another than its visible characters."""
+    return unicodedata.category(char) in _LOOKED_AT or char in _INVISIBLE
 
 
 def _visible(text: str) -> Iterator[str]:

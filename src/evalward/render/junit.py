@@ -66,6 +66,8 @@ def _new(case: CaseChange) -> Test:
 
 
 def _test(case: CaseChange) -> Test:
+    if case.stands:
+        return Test(case.id, "skipped", message=UNCHANGED)
     if case.change == "missing":
         return Test(case.id, "skipped", message="the baseline has this case, and it was not run")
     if case.now is None:

@@ -28,17 +28,22 @@ def comment(judgement: Judgement, context: PageContext, detail: Detail = "full")
 
 def fit(judgement: Judgement, context: PageContext, limit: int = COMMENT_LIMIT) -> str:
     """The comment in the first detail that has at most `limit` characters; a shorter one says what it leaves out."""
-    texts = (comment(judgement, context, detail) for detail in _DETAILS)
-    return next((text for text in texts if len(text) <= limit), _verdict_only(judgement, context))
+    for detail in _DETAILS:
+        text = comment(judgement, context, detail)
+        if len(text) <= limit:
+            return text
+    return _verdict_only(judgement, context)
 
 
 def summary(judgement: Judgement, context: PageContext) -> str:
     """The job summary: the comment with more of everything, at most `SUMMARY_LIMIT` bytes. No hidden marker."""
     choices: tuple[Caps, ...] = (SUMMARY, *(CAPS[detail] for detail in _DETAILS))
     plain_context = PageContext(**{**vars(context), "marker": ""})
-    texts = (_render(judgement, plain_context, caps) for caps in choices)
-    fitting = (text for text in texts if len(text.encode()) <= SUMMARY_LIMIT)
-    return next(fitting, _verdict_only(judgement, plain_context))
+    for caps in choices:
+        text = _render(judgement, plain_context, caps)
+        if len(text.encode()) <= SUMMARY_LIMIT:
+            return text
+    return _verdict_only(judgement, plain_context)
 
 
 def report_markdown(reports: Sequence[Report], kinds: ShownKinds, findings: Sequence[Finding] | None = None) -> str:

@@ -31,12 +31,13 @@ def run_notes(run: RunComparison, comparison: Comparison, *, prompt_said: bool =
     notes: list[str] = [_base_now(run.base_now)] if run.base_now is not None and run.base_now.trials else []
     if comparison.baseline is not None and run.added:
         notes.append("New: the baseline does not have this run, so there is nothing to compare it with.")
-    elif comparison.baseline is not None and run.comparable != run.total:
+    elif comparison.baseline is not None and run.comparable != run.total - _standing(run):
         notes.append(
             f"Baseline, now and Δ are over the {run.comparable:,} comparable of {plural(run.total, 'case')}."
             if run.comparable
             else f"None of the {plural(run.total, 'case')} can be compared with the baseline."
         )
+    notes += _standing_cases(run)
     renamed = [case for case in run.cases if case.was is not None]
     if renamed:
         some = ", ".join(_renamed(case) for case in renamed[:RENAMED])
@@ -64,7 +65,7 @@ def _trials_per_case(run: RunComparison) -> list[str]:
     compared = [
         (case.before.trials, case.now.trials)
         for case in run.cases
-        if case.change in _COMPARED and case.before and case.now
+        if case.change in _COMPARED and case.before and case.now and not case.stands
     ]
     before, now = ({counts[side] for counts in compared} for side in (0, 1))
     if len(before) > 1 or len(now) > 1:
@@ -98,6 +99,22 @@ def _unchanged(found: Unchanged) -> str:
         f"Unchanged since the baseline of {found.day}{commit}: not measured, $0. Its trials of {cases} still count; "
         "floors and ceilings are checked on them."
     )
+
+
+def _standing(run: RunComparison) -> int:
+    return run.standing.cases if run.standing is not None else 0
+
+
+def _standing_cases(run: RunComparison) -> list[str]:
+    """What is said where the baseline's trials stand for some of the cases."""
+    if run.standing is None:
+        return []
+    commit = f" ({quoted(short_hash(run.standing.commit))})" if run.standing.commit else ""
+    return [
+        f"Measured {run.total - run.standing.cases:,} of {plural(run.total, 'case')}, and only these are compared. "
+        f"{run.standing.cases:,} stand as in the baseline of {run.standing.day}{commit}, $0; floors and ceilings are "
+        "checked on all."
+    ]
 
 
 def _renamed(case: CaseChange) -> str:

@@ -121,7 +121,9 @@ def measure(session: JobSession, data: bytes) -> bytes:
     if order.spare_keyless:
         plan = without_missing_keys(plan)
     if order.ask_unchanged:
-        plan = without_unchanged(plan, session.keeper.unchanged(_outline(session, loaded, plan, order, {})))
+        found = session.keeper.unchanged(_outline(session, loaded, plan, order, {}))
+        standing = {(each.suite, each.target): frozenset(each.cases) for each in found.cases}
+        plan = without_unchanged(plan, found.runs, standing)
     part = None
     if order.shard is not None:
         plan, part = shard_of(plan, order.shard)

@@ -117,9 +117,9 @@ class Keeper:
         """Say what is going to be run, before it is."""
         self.call("planned", outline)
 
-    def unchanged(self, outline: PlanOutline) -> Sequence[tuple[str, str]]:
-        """The runs of a plan, by suite and target, that the change can't have touched: they are not measured."""
-        return m.read(m.UnchangedRuns, self.call("unchanged", outline)).runs
+    def unchanged(self, outline: PlanOutline) -> m.UnchangedRuns:
+        """The runs and cases of a plan that the change can't have touched: they are not measured."""
+        return m.read(m.UnchangedRuns, self.call("unchanged", outline))
 
     def checkpoint(self, report: Report) -> Sequence[m.RetrialRequest]:
         """Hand over what is measured so far; what of it is to be tried again."""

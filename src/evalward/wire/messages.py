@@ -327,9 +327,12 @@ class Agains(Record):
 
 
 class UnchangedRuns(Record):
-    """The runs, by suite and target, that are not measured because the baseline's trials stand."""
+    """The runs, by suite and target, that are not measured because the baseline's trials stand; and the `cases` of
+    other runs.
+    """
 
     runs: list[tuple[str, str]] = []
+    cases: list[ChosenCases] = []
 
 
 class HarnessOrder(Record):

@@ -18,7 +18,7 @@ from support.git_repo import git
 from support.github_api import BOT, REPOSITORY
 from support.github_events import FORK, issue_comment, labeled
 from support.github_repo import StoredPull, StoredRun, zipped
-from support.github_site import BASELINE, MAINTAINER, Site, accept, answer, measured, new_site, topic
+from support.github_site import BASELINE, MAINTAINER, Site, accept, answer, judged, measured, new_site, topic
 from support.markdown import rendered, tags
 
 
@@ -57,7 +57,7 @@ def test_accept__a_limit_of_the_base_still_holds(site: Site) -> None:
 
 
 def test_accept__twice_has_nothing_to_do(site: Site) -> None:
-    measured(site, topic(site))
+    judged(site)
     accept(site)
     tip = site.api.tip("topic")
     seen = accept(site)
@@ -66,7 +66,7 @@ def test_accept__twice_has_nothing_to_do(site: Site) -> None:
 
 
 def test_accept__says_on_record_what_would_have_failed(site: Site) -> None:
-    measured(site, topic(site))
+    judged(site)
     accept(site)
     [accepted] = read_baseline(site.api.text(BASELINE, "topic"), "b").provenance.accepted
     assert any("pass_rate" in what for what in accepted.what)
@@ -74,8 +74,7 @@ def test_accept__says_on_record_what_would_have_failed(site: Site) -> None:
 
 def test_accept__a_report_that_changed_after_the_word_is_another_one(site: Site) -> None:
     """Also what happens when the workflow's old run is started again."""
-    head = topic(site)
-    measured(site, head)
+    head = judged(site)
     for comment in site.api.comments[7]:
         comment.updated_at = "2026-11-21T08:30:00Z"  # the very second in which the maintainer wrote
     seen = accept(site)
@@ -84,7 +83,7 @@ def test_accept__a_report_that_changed_after_the_word_is_another_one(site: Site)
 
 
 def test_accept__an_old_run_started_again_accepts_no_later_commit(site: Site) -> None:
-    measured(site, topic(site))
+    judged(site)
     assert accept(site).code == 0
     _, head = site.push({"evals/a.jsonl": cases(*NAMES)}, "topic")
     measured(site, head)
@@ -95,8 +94,7 @@ def test_accept__an_old_run_started_again_accepts_no_later_commit(site: Site) ->
 
 
 def test_accept__a_program_is_no_maintainer(site: Site) -> None:
-    head = topic(site)
-    measured(site, head)
+    head = judged(site)
     site.api.people["helpful[bot]"] = "admin"
     before = site.api.bodies()
     payload = issue_comment("/evalward accept I was told to", user="helpful[bot]", kind="Bot")
@@ -105,15 +103,14 @@ def test_accept__a_program_is_no_maintainer(site: Site) -> None:
 
 
 def test_accept__a_closed_pull_request_is_refused(site: Site) -> None:
-    head = topic(site)
-    measured(site, head)
+    head = judged(site)
     site.api.stored[7].state = "closed"
     assert (accept(site).code, site.api.tip("topic")) == (2, head)
     assert "is closed" in answer(site)
 
 
 def test_accept__a_reason_is_text_and_nothing_else(site: Site) -> None:
-    measured(site, topic(site))
+    judged(site)
     links = "fixes #12, Closes: https://github.com/o/r/issues/3 @octo-org/all ![x](https://evil.example/p.png)"
     reason = f"[skip ci] {links} <img src=x> | `a` " + "long " * 200
     assert accept(site, f"/evalward accept {reason}").code == 0
@@ -134,15 +131,14 @@ def test_accept__the_heads_config_does_not_say_which_file_is_written(site: Site)
 
 @pytest.mark.parametrize("user", ["reader", "triager", "stranger"])
 def test_accept__without_permission_is_refused(site: Site, user: str) -> None:
-    head = topic(site)
-    measured(site, head)
+    head = judged(site)
     seen = accept(site, user=user)
     assert (seen.code, site.api.tip("topic"), site.api.reactions) == (2, head, [(77, "-1")])
     assert "Only who may push" in answer(site)
 
 
 def test_accept__a_moved_head_is_refused(site: Site) -> None:
-    measured(site, topic(site))
+    judged(site)
     _, now = site.push({"more": "x"}, "topic")
     seen = accept(site)
     assert (seen.code, site.api.tip("topic")) == (2, now)
@@ -150,7 +146,7 @@ def test_accept__a_moved_head_is_refused(site: Site) -> None:
 
 
 def test_accept__a_head_that_moves_at_the_last_moment_is_refused(site: Site) -> None:
-    measured(site, topic(site))
+    judged(site)
     site.api.meet = [lambda branch: site.api.write(branch, {"more": b"x"}, "late")]
     seen = accept(site)
     assert seen.code == 2
@@ -159,8 +155,7 @@ def test_accept__a_head_that_moves_at_the_last_moment_is_refused(site: Site) -> 
 
 
 def test_accept__a_forks_head_is_never_written(site: Site) -> None:
-    head = topic(site)
-    measured(site, head)
+    head = judged(site)
     site.api.stored[7] = StoredPull(7, "topic", "main", repository=FORK, sha=head)
     count = len(site.api.requests)
     seen = accept(site)
@@ -176,7 +171,7 @@ def test_accept__a_forks_head_is_never_written(site: Site) -> None:
     [("/evalward accept", "A reason is needed"), ("Fine.\n/evalward accept   ", "A reason is needed")],
 )
 def test_accept__needs_a_reason(site: Site, body: str, why: str) -> None:
-    measured(site, topic(site))
+    judged(site)
     assert accept(site, body).code == 2
     assert why in answer(site)
 
@@ -188,8 +183,7 @@ def test_accept__another_comment_is_not_for_us(site: Site) -> None:
 
 
 def test_accept__a_report_of_another_digest_is_refused(site: Site) -> None:
-    head = topic(site)
-    measured(site, head)
+    head = judged(site)
     other = json.dumps({"schema": "evalward.report/1"}).encode()
     site.api.runs[site.runs] = StoredRun(head, artifacts={"evalward": zipped({"report.json": other})})
     assert accept(site).code == 2
@@ -201,8 +195,7 @@ def test_accept__a_report_of_another_digest_is_refused(site: Site) -> None:
     "changes", [{"head_sha": "c" * 40}, {"event": "push"}, {"repository": FORK}], ids=["head", "event", "fork"]
 )
 def test_accept__a_run_that_did_not_measure_the_head_is_refused(site: Site, changes: dict[str, str]) -> None:
-    head = topic(site)
-    measured(site, head)
+    head = judged(site)
     run = site.api.runs[site.runs]
     fields = {"head_sha": run.head_sha, "event": run.event, "repository": run.repository, **changes}
     site.api.runs[site.runs] = StoredRun(artifacts=run.artifacts, **fields)
@@ -212,8 +205,7 @@ def test_accept__a_run_that_did_not_measure_the_head_is_refused(site: Site, chan
 
 
 def test_accept__a_marker_that_somebody_else_wrote_does_not_count(site: Site) -> None:
-    head = topic(site)
-    measured(site, head)
+    judged(site)
     for comment in site.api.comments[7]:
         comment.login = "stranger"
     assert accept(site).code == 2
@@ -228,8 +220,7 @@ def test_accept__what_could_not_be_judged_can_not_be_accepted(site: Site) -> Non
 
 
 def test_accept__dry_run_writes_nothing(site: Site) -> None:
-    head = topic(site)
-    measured(site, head)
+    head = judged(site)
     count = len(site.api.requests)
     seen = accept(site, dry_run="true")
     assert (seen.code, site.api.tip("topic"), site.api.reactions) == (0, head, [])
@@ -239,8 +230,7 @@ def test_accept__dry_run_writes_nothing(site: Site) -> None:
 
 
 def test_accept__a_given_report_has_to_be_the_one_of_the_comment(site: Site) -> None:
-    head = topic(site)
-    measured(site, head)
+    judged(site)
     assert accept(site, report="evalward-out/report.json").code == 0
     assert site.passed("topic") == 2
 
@@ -265,7 +255,7 @@ def test_accept__by_label_is_refused_before_anything_is_measured(site: Site) -> 
 
 
 def test_accept__earlier_acceptances_stay_on_record(site: Site) -> None:
-    measured(site, topic(site))
+    judged(site)
     accept(site)
     _, head = site.push({"evals/a.jsonl": cases(*NAMES)}, "topic")
     measured(site, head)
@@ -276,7 +266,7 @@ def test_accept__earlier_acceptances_stay_on_record(site: Site) -> None:
 
 def test_accept__a_fault_of_ours_is_answered(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever an artifact makes of us, who asked is told."""
-    measured(site, topic(site))
+    judged(site)
 
     def fail(_: bytes) -> None:
         raise RecursionError

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from evalward.config.load import load_config
+from evalward.decide.statistics.timing import FEWEST_SAMPLES
 from evalward.records.result import Result, Status
 from evalward.sandbox.base import SandboxError
 from evalward.suites.base import TrialBrokenError
@@ -27,13 +28,13 @@ GOOD = patch("speed", SLOW, "0.2")
 
 
 async def trial(
-    folder: Path, target: Any = "patch:mine", patches: Mapping[str, str] | None = None, **changes: Any
+    folder: Path, target: Any = "patch:mine", patches: Mapping[str, str] | None = None, rounds: int = 3, **changes: Any
 ) -> tuple[Result, SpeedupDetails]:
-    """One trial of the tiny task."""
+    """One trial of the tiny task. Its times are the same in every round: few rounds tell what many do."""
     if not (folder / "tiny.yaml").exists():
         write_task(folder, **changes)
     named = {"mine": GOOD} if patches is None else patches
-    loaded = write_suite(folder, ["oracle", "nop", *(f"patch:{name}" for name in named)], named)
+    loaded = write_suite(folder, ["oracle", "nop", *(f"patch:{name}" for name in named)], named, rounds=rounds)
     suite, case = prepared(loaded)
     chosen = make_target(target, loaded, {}) if isinstance(target, str) else target
     result = (await SPEEDUP.run_trial(suite, case, chosen, 1)).result
@@ -42,7 +43,7 @@ async def trial(
 
 
 async def test_a_change_that_wins(tmp_path: Path) -> None:
-    result, details = await trial(tmp_path)
+    result, details = await trial(tmp_path, rounds=7)
     assert (result.status, result.score, result.max_score) == (Status.PASSED, 2.0, 2.0)
     speeds = {each.name: (each.agent, each.oracle) for each in details.benchmarks}
     assert speeds == {"m.S.time_a": (2.0, 4.0), "m.S.time_b": (1.0, 1.0)}
@@ -254,7 +255,7 @@ async def test_what_an_agent_does_to_tests_and_links_is_undone(tmp_path: Path) -
 
 async def test_what_was_checked_is_kept_and_what_was_timed_is_not(tmp_path: Path) -> None:
     write_task(tmp_path)
-    loaded = write_suite(tmp_path, ["oracle", "nop", "patch:mine"], {"mine": GOOD})
+    loaded = write_suite(tmp_path, ["oracle", "nop", "patch:mine"], {"mine": GOOD}, rounds=3)
     suite, case = prepared(loaded)
     for target in ("oracle", "nop", "patch:mine"):
         await SPEEDUP.run_trial(suite, case, make_target(target, loaded, {}), 1)
@@ -293,7 +294,8 @@ async def test_a_log_is_read_instead_of_measuring(tmp_path: Path) -> None:
 async def proof(folder: Path, patches: Mapping[str, str] | None = None, **changes: Any) -> list[str]:
     write_task(folder, **changes)
     named = patches or {}
-    suite, _ = prepared(write_suite(folder, ["oracle", *(f"patch:{name}" for name in named)], named))
+    asked = ["oracle", *(f"patch:{name}" for name in named)]
+    suite, _ = prepared(write_suite(folder, asked, named, rounds=FEWEST_SAMPLES))
     return [problem.message for problem in (await SPEEDUP.prove(suite)).problems]
 
 
@@ -311,13 +313,16 @@ async def test_a_sound_task_is_proved(tmp_path: Path) -> None:
     ("changes", "said"),
     [
         ({"human": patch("speed", SLOW, "0.39")}, "the human patch is not faster: its speedup is 1.02"),
-        ({"human": ORACLE + patch("answer", "right", "broken")}, "the human patch fails its tests"),
+        ({"human": ORACLE + patch("answer", "right", "broken"), "rounds": 1}, "the human patch fails its tests"),
         ({"human": patch("speed", "9", "1")}, "oracle.patch: the patch doesn't apply"),
-        ({"code": {**JITTER, "answer": "broken\n"}}, "the untouched code fails its tests"),
+        ({"code": {**JITTER, "answer": "broken\n"}, "rounds": 1}, "the untouched code fails its tests"),
         ({"rounds": 3}, "no benchmark shows beyond chance that the human patch is faster"),
-        ({"patches": {"bad": patch("speed", "9", "1")}}, "patches/bad/tiny.patch: the patch doesn't apply"),
         (
-            {"patches": {"bad": "--- /dev/null\n+++ b/tests/x\n@@ -0,0 +1 @@\n+x\n"}},
+            {"patches": {"bad": patch("speed", "9", "1")}, "rounds": 1},
+            "patches/bad/tiny.patch: the patch doesn't apply",
+        ),
+        (
+            {"patches": {"bad": "--- /dev/null\n+++ b/tests/x\n@@ -0,0 +1 @@\n+x\n"}, "rounds": 1},
             "patches/bad/tiny.patch changes tests/x",
         ),
     ],

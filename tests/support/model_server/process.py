@@ -17,6 +17,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from support.model_server.server import LOG_PATH, Settings
+from support.patience import PATIENCE_S
 
 TESTS = Path(__file__).parents[2]
 
@@ -39,7 +40,7 @@ class Remote:
 
     def log(self) -> dict[str, Any]:
         """`ModelServer.summary()`."""
-        with urllib.request.urlopen(f"{self.url}{LOG_PATH}", timeout=10) as answer:
+        with urllib.request.urlopen(f"{self.url}{LOG_PATH}", timeout=PATIENCE_S) as answer:
             found: dict[str, Any] = json.load(answer)
         return found
 
@@ -71,4 +72,4 @@ def spawned(settings: Settings) -> Iterator[Remote]:
                 yield Remote(child.stdout.readline().strip())
             finally:
                 child.stdin.close()
-                child.wait(timeout=10)
+                child.wait(timeout=PATIENCE_S)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalward.commands.pipeline import decide_report
+from evalward.decide.standing_trials import with_standing_trials
 from evalward.decide.unchanged import (
     ALWAYS_RELATED,
     UNRELATED,
@@ -17,7 +18,6 @@ from evalward.decide.unchanged import (
     SuiteTerms,
     unchanged_runs,
     why_measured,
-    with_standing_trials,
 )
 from evalward.engine.subject import make_subject
 from evalward.records.baseline import Baseline, BaselineCase, BaselineProvenance, BaselineRun, BaselineTrial

@@ -12,7 +12,9 @@ from evalward.records.result import Result, Status
 from evalward.records.sections import Facts, FileText
 from evalward.records.surface import Surface
 from evalward.records.verdict import Judgement
+from evalward.render.html.page import judgement_page
 from evalward.render.markdown import comment
+from evalward.render.outputs.base import ShownJudgement
 from evalward.render.terminal import judgement_text
 from evalward.suites.skill.findings import interpret
 from evalward.suites.skill.kind import SKILL
@@ -64,7 +66,7 @@ def test_the_comment__says_first_what_changed_then_what_it_did() -> None:
     assert "+ Work with tables of any kind: Excel, CSV, TSV." in text
     assert "| tasks | with | without | baseline's |" in text
     assert "| `expectations held` | 95.8 % (23/24) | 25.0 % (6/24) | 95.8 % (23/24) |" in text
-    assert "Against no skill: +70.8 pp, better (p = 0.016). Against the baseline's: ±0." in text
+    assert "Per task, against no skill: +70.8 pp, better (p = 0.016). Per task, against the baseline's: ±0." in text
     assert "| `csv → xlsx` | 6 of 9 | 0 of 9 | xlsx |" in text
     assert "Asked for `csv`, `xlsx` was loaded first" in text
 
@@ -80,9 +82,16 @@ def test_a_terminal_of_80_columns__has_every_table() -> None:
 def test_what_is_not_proven__is_not_said() -> None:
     few = tasks((4, 1), (2, 2))
     text = report_markdown([skill_report(few)])
-    assert "Against no skill: +37.5 pp, which may be chance (p = 0.5)." in text
+    assert "Per task, against no skill: +37.5 pp, which may be chance (p = 0.5)." in text
     steady = report_markdown([skill_report(few, random=False, target="scripted:steady")])
-    assert "Against no skill: +37.5 pp." in steady
+    assert "Per task, against no skill: +37.5 pp." in steady
+
+
+def test_what_no_arm_tells__has_no_row() -> None:
+    silent = [task("t", arm("with", 4, tokens=None, cost=None), arm("without", 4, tokens=None, cost=None))]
+    text = report_markdown([skill_report(silent)])
+    assert "time per trial" in text
+    assert not any(words in text for words in ("tokens per trial", "cost per trial"))
 
 
 def test_no_table__without_what_would_be_in_it() -> None:
@@ -174,3 +183,13 @@ def test_one_trial__shows_both_arms_and_not_the_skills_that_were_installed() -> 
     (loads,) = SKILL.trial_sections(query("csv", loaded("csv", how="read"), "xlsx"), [])
     assert isinstance(loads, Facts)
     assert loads.rows[0].values == ["csv", "csv (read), then xlsx"]
+
+
+def test_the_page__says_how_sure_it_is_of_arms() -> None:
+    unproven = skill_report(tasks((4, 3), (3, 3), (4, 4), (4, 4), (3, 4), (4, 3)))
+    page = judgement_page(ShownJudgement(judged(unproven, unproven), judgements.context()))
+    assert "Decided on the planned trials that are valid in both arms." in page
+    assert "With and without" in page
+    steady = skill_report(tasks((3, 3)), random=False, target="scripted:steady")
+    page = judgement_page(ShownJudgement(judged(steady, steady), judgements.context()))
+    assert "gives the same result for the same input" in page

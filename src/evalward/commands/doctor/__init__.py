@@ -17,7 +17,6 @@ from evalward.commands.doctor.network import network_items
 from evalward.commands.doctor.programs import Programs, program_items
 from evalward.commands.doctor.project import read_project
 from evalward.commands.doctor.walls import found_walls, wall_items
-from evalward.commands.files import emit
 from evalward.commands.world import World
 from evalward.records.base import json_text
 from evalward.records.checkup import Checkup, CheckupItem
@@ -40,10 +39,10 @@ def doctor(world: World, options: DoctorOptions) -> int:
     """0; 1 where the configuration needs what isn't there, 2 where it or its baseline can't be used."""
     checkup = Checkup(evalward=__version__, items=list(_shown(examined(world, options), world.redaction)))
     if options.json:
-        emit(world, json_text(checkup), None)
+        world.show(json_text(checkup))
     else:
         colour, ascii = world.colour(world.out), world.only_ascii
-        emit(world, checkup_text(checkup, colour=colour, width=world.width, ascii=ascii), None)
+        world.show(checkup_text(checkup, colour=colour, width=world.width, ascii=ascii))
     if checkup.of("wrong"):
         return EXIT_INPUT
     return EXIT_FAILED if checkup.of("missing") else EXIT_OK

@@ -10,7 +10,6 @@ from pathlib import Path
 from evalward.commands.config_place import find_config
 from evalward.commands.doctor.machine import installed_version
 from evalward.commands.doctor.walls import FoundWalls
-from evalward.commands.files import read_baseline_if_any
 from evalward.commands.world import World
 from evalward.config import IsolatedSuite, LoadedConfig, SandboxedSuite, Suite
 from evalward.config.deprecated import deprecated_keys
@@ -117,6 +116,8 @@ class _Examined:
         yield from (_item("configuration", "warning", note) for note in deprecated_keys(self._loaded))
 
     def _baseline(self) -> CheckupItem:
+        from evalward.commands.files import read_baseline_if_any  # noqa: PLC0415 - only where there is a configuration
+
         path = self._loaded.config.baseline
         try:
             baseline = read_baseline_if_any(self._loaded.root / path, self._loaded.root)

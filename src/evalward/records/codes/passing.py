@@ -53,6 +53,18 @@ class StandsUnchanged(Coded):
     since: str
 
 
+class CasesStand(Coded):
+    """The change can't have touched so many `cases`, of `total` in runs of which others were measured.
+
+    `since` is when the baseline was made whose trials are used, ISO 8601.
+    """
+
+    code: Literal["pass.cases_stand"] = "pass.cases_stand"
+    cases: int
+    total: int
+    since: str
+
+
 class NewRun(Record):
     """A run that the baseline doesn't have, with how many of its cases fail."""
 
@@ -76,5 +88,5 @@ class NotCompared(Coded):
     not_chosen: int = 0
 
 
-Passing = FirstRun | NothingCompared | NothingWorse | StandsUnchanged | NotCompared
+Passing = FirstRun | NothingCompared | NothingWorse | StandsUnchanged | CasesStand | NotCompared
 """What a pass says."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evalward.records.codes.arms import ArmUnproven, ArmWorse
 from evalward.records.comparison import Comparison, RunComparison
 from evalward.records.evidence import Evidence
 from evalward.records.verdict import Judgement, Outcome, Reason, RuleOutcome
@@ -73,9 +74,19 @@ def _sure(judgement: Judgement) -> list[str]:
     first = verdict.reasons[0] if verdict.reasons else None
     if first is None:
         return []
+    if first.stage == "arm":
+        return _by_arms(first) or _exact(first, judgement.comparison.runs)
     decided = [rule for rule in verdict.rules if (rule.suite, rule.target, rule.rule.metric) == _about(first)]
     said = [line for rule in decided if rule.evidence for line in _proof(rule.evidence)]
     return said[:2] or _exact(first, judgement.comparison.runs)
+
+
+def _by_arms(reason: Reason) -> list[str]:
+    """What a comparison of arms rests on; nothing where chance plays no part, or nothing was compared."""
+    tested = [each for each in reason.statements if isinstance(each, ArmWorse | ArmUnproven)]
+    way = "worse" if any(isinstance(each, ArmWorse) for each in tested) else "better"
+    chance = [f"Chance alone looks as much {way} with p = {each.p:.2g}." for each in tested[:1]]
+    return ["Decided on the planned trials that are valid in both arms.", *chance] if tested else []
 
 
 def _proof(evidence: Evidence) -> list[str]:

@@ -56,6 +56,12 @@ def _(found: codes.StandsUnchanged) -> str:
     return f"not measured, unchanged since the baseline: {', '.join(_named(found.runs))}"
 
 
+@says.register
+def _(found: codes.CasesStand) -> str:
+    of_all = f"{found.cases:,} of {plural(found.total, 'case')}"
+    return f"not measured, unchanged since the baseline of {day_of(found.since)}: {of_all}"
+
+
 def _baseline_of(found: codes.StandsUnchanged) -> str:
     return f"the baseline of {day_of(found.since)} stands"
 

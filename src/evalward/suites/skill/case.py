@@ -10,6 +10,7 @@ from typing import Any
 from evalward.graders.source import Source, fingerprints
 from evalward.records.base import StrictRecord, digest
 from evalward.records.case import Case
+from evalward.records.comparison import SKILL_DESCRIPTION_OF, SKILL_OF
 from evalward.records.problem import Place
 from evalward.records.trace import Message, Text, ToolUse
 from evalward.suites.judge.rubric import Criterion, Rubric
@@ -47,7 +48,8 @@ class SkillCase(Case):
     of the suite's; `unwanted` are those that it must not load. `files`: path in the fixture → file below `root`, and
     `fingerprints` by path in the fixture. `expectations` are sentences for a judge, who is shown `expected_output`.
     `forced`: the prompt itself names the skill (`/NAME`, `$NAME`), so that loading it says nothing. `depends` are the
-    skills of whose content it depends; a query depends on the descriptions of all besides.
+    skills of whose content it depends; a query depends on the descriptions of all besides. `folders` and `listed` are
+    set by `depends.with_dependence`.
     """
 
     asks: Asks
@@ -64,6 +66,8 @@ class SkillCase(Case):
     tags: list[str] = []
     forced: bool = False
     depends: list[str] = []
+    folders: list[str] | None = None
+    listed: str = ""
     root: Path
     timeout_s: float
     max_turns: int | None = None
@@ -106,6 +110,22 @@ class SkillCase(Case):
     def solution_apart(self) -> list[str]:
         """The commands of the solution."""
         return list(self.solution)
+
+    @property
+    def file_parts(self) -> list[str] | None:
+        """The folders of the skills that it depends on."""
+        return self.folders
+
+    @property
+    def sees_besides(self) -> str:
+        """The hash of what agents may list of all skills, for a query."""
+        return self.listed
+
+    def sees(self, part: str) -> bool:
+        """All but the content of skills not its own; their descriptions a query sees, and a task doesn't."""
+        if part.startswith(SKILL_DESCRIPTION_OF):
+            return self.asks == "trigger" or part.removeprefix(SKILL_DESCRIPTION_OF) in self.depends
+        return not part.startswith(SKILL_OF) or part.removeprefix(SKILL_OF) in self.depends
 
     def written(self) -> dict[str, Any]:
         """The case as our own files have it, without what is at its default."""
@@ -163,7 +183,7 @@ def make_skill_case(
 ) -> SkillCase:
     """The case. Its definition is what it asks and how that is judged; skills are the subject."""
     judged = ask.model_dump(mode="json", exclude={"id", "files", "solution", "tags", "forced"})
-    asked = {**judged, "files": dict(fingerprints), "timeout_s": timeout_s, "max_turns": max_turns}
+    asked = {**judged, "files": dict(fingerprints), "timeout_s": float(timeout_s), "max_turns": max_turns}
     if graders:
         asked["graders"] = {name: grader.fingerprint for name, grader in graders.items()}
     own: dict[str, Any] = {name: getattr(ask, name) for name in SkillAsk.model_fields}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from evalward.config.words import Value
 from evalward.config.yaml_positions import YamlError, YamlTree, read_yaml
@@ -21,7 +21,7 @@ class FrontMatter:
 
     `there`: the file begins with one. `broken` says what is wrong with it as YAML; then the values are those of lines
     that begin with a key. `oddities` are keys that occur twice, and the like. `bom`, `crlf`: the file begins with a
-    byte order mark, or its lines end as on Windows.
+    byte order mark, or its lines end as on Windows. `source` is its text.
     """
 
     values: Mapping[str, object] = field(default_factory=dict)
@@ -32,6 +32,7 @@ class FrontMatter:
     oddities: tuple[str, ...] = ()
     bom: bool = False
     crlf: bool = False
+    source: str = ""
 
     def text(self, key: str) -> str:
         """The text of a key in one line; empty where there is none, or where it is no text or number."""
@@ -52,15 +53,20 @@ def split_front_matter(text: str) -> tuple[FrontMatter, str]:
     end = next((at for at, line in enumerate(lines) if at and line.rstrip() == _FENCE), None)
     if lines[0].rstrip() != _FENCE or end is None:
         return FrontMatter(bom=bom, crlf=crlf), "\n".join(lines)
-    front, body = lines[1:end], "\n".join(lines[end + 1 :])
+    source = "\n".join(lines[1:end])
+    return replace(_read(source, bom=bom, crlf=crlf), source=source), "\n".join(lines[end + 1 :])
+
+
+def _read(source: str, *, bom: bool, crlf: bool) -> FrontMatter:
+    front = source.split("\n")
     try:
-        tree = read_yaml("\n".join(front))
+        tree = read_yaml(source)
     except YamlError as error:
         line = error.mistake.line
-        return _by_line(front, error.mistake.message, None if line is None else line + 1, bom=bom, crlf=crlf), body
+        return _by_line(front, error.mistake.message, None if line is None else line + 1, bom=bom, crlf=crlf)
     if not isinstance(tree.value, dict):
-        return _by_line(front, "it is not a mapping of keys to values", 1, bom=bom, crlf=crlf), body
-    return _of_tree(tree, tree.value, bom=bom, crlf=crlf), body
+        return _by_line(front, "it is not a mapping of keys to values", 1, bom=bom, crlf=crlf)
+    return _of_tree(tree, tree.value, bom=bom, crlf=crlf)
 
 
 def _of_tree(tree: YamlTree, values: Mapping[str, Value], *, bom: bool, crlf: bool) -> FrontMatter:

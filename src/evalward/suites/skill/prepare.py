@@ -11,6 +11,7 @@ from evalward.suites.scenario.builtin import SYSTEM
 from evalward.suites.scenario.kind import is_talked_with
 from evalward.suites.scenario.trial import Walls
 from evalward.suites.skill.context import SkillContext, SkillPrepared
+from evalward.suites.skill.depends import with_dependence
 from evalward.suites.skill.load import load_skills
 from evalward.suites.skill.spec import SkillSuite
 from evalward.suites.skill.subject import subject_of_skills
@@ -33,4 +34,5 @@ def prepare(spec: SkillSuite, config: LoadedConfig) -> SkillPrepared:
     judging = JudgeNeeds(default=True) if any(case.judged for case in loaded.cases) else None
     settings = SkillContext(loaded.skills, loaded.distractors, walls, prompting, spec.without)
     texts = {**prompting.texts, **subject.texts}
-    return Prepared(spec, loaded.cases, parts, settings, warnings, judging, texts=texts)
+    cases = [with_dependence(case, spec, loaded.skills) for case in loaded.cases]
+    return Prepared(spec, cases, parts, settings, warnings, judging, texts=texts)

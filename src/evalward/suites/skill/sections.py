@@ -63,9 +63,11 @@ def _arms(run: Run, now: Sequence[Result], before: Sequence[Result], kind: Compa
     if len(sides) > 1:
         rows = [GridRow(label="trials", values=[f"{len(arms):,}" for _, arms in sides])]
         rows.append(GridRow(label="expectations held", values=[_held(arms) for _, arms in sides]))
+        means = [(label, [_mean(arms, metric, unit) for _, arms in sides]) for label, metric, unit in _ROWS]
         rows += [
-            GridRow(label=f"{label} per trial", values=[_mean(arms, metric, unit) for _, arms in sides])
-            for label, metric, unit in _ROWS
+            GridRow(label=f"{label} per trial", values=values)
+            for label, values in means
+            if set(values) != {NOT_AVAILABLE}
         ]
     note = " ".join(part for part in (_than_nothing(run, kind), _than_before(run, now, before)) if part)
     return RunListing(
@@ -103,7 +105,7 @@ def _than_nothing(run: Run, kind: ComparedKind) -> str:
     if found is None or found.value is None:
         return ""
     uplift = format_delta(found.value, found.unit)
-    return f"Against no skill: {uplift}{_proof(found)}."
+    return f"Per task, against no skill: {uplift}{_proof(found)}."
 
 
 def _proof(found: ArmContrast) -> str:
@@ -123,7 +125,7 @@ def _than_before(run: Run, now: Sequence[Result], before: Sequence[Result]) -> s
     if not cases:
         return ""
     moved = fmean(fmean(case.now) - fmean(case.before) for case in cases)
-    start = f"Against the baseline's: {format_delta(moved, 'points')}"
+    start = f"Per task, against the baseline's: {format_delta(moved, 'points')}"
     if not run.random:
         return f"{start}."
     tails = permutation_tails(cases)

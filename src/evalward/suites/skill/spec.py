@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import ClassVar, Literal
 
 from pydantic import Field
@@ -14,6 +14,7 @@ from evalward.config.suite import ComparedSuite, FilesNamed, IsolatedSuite, Netw
 from evalward.config.targets import MODEL_FORMS, TargetForms
 from evalward.config.words import Value
 from evalward.suites.scenario.spec import ScenarioLimits
+from evalward.suites.skill.depends import skill_folders
 from evalward.suites.skill.details import UPLIFTS
 from evalward.suites.target_forms import NO_FILES
 
@@ -33,6 +34,7 @@ class SkillSuite(IsolatedSuite, ComparedSuite):
         },
     )
     file_keys: ClassVar[Sequence[str]] = (*ComparedSuite.file_keys, "skills", "distractors")
+    separate_keys: ClassVar[Sequence[str]] = ("skills",)
     naming_keys: ClassVar[Sequence[str]] = ("cases", "skills", "distractors")
 
     kind: Literal["skill"] = Field(description="The family of evaluation")
@@ -56,6 +58,10 @@ class SkillSuite(IsolatedSuite, ComparedSuite):
     )
     allow_unisolated: bool = Field(default=False, description="In a workflow, run agents even without full isolation")
     limits: ScenarioLimits = Field(default=ScenarioLimits(), description="What one trial may use of the machine")
+
+    def parts_touched(self, path: str) -> Collection[str] | None:
+        """The folders of skills that the file may lie in."""
+        return skill_folders(path, self.skills)
 
     @classmethod
     def contrasted(cls, suite: Value) -> Sequence[str]:
