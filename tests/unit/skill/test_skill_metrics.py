@@ -73,8 +73,8 @@ def test_tokens_and_cost__are_those_with_the_skill__as_a_base_that_is_measured_n
     both, alone = tasks((4, 2)), [task("t0", arm("with", 4))]
     spent = both[0].model_copy(update={"usage": Usage(input_tokens=2_000, output_tokens=0, cost_usd=0.02)})
     for results in ([spent], alone):
-        assert told(results, "total_input_tokens") == (1_000, None)
-        assert told(results, "cost_usd") == (0.01, None)
+        found = measure(results).metrics
+        assert (found["total_input_tokens"].value, found["cost_usd"].value) == (1_000, 0.01)
 
 
 def test_uplifts__are_not_available_where_an_arm_does_not_tell() -> None:
