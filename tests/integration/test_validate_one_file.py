@@ -10,7 +10,10 @@ import pytest
 
 from evalward.cli import build_parser, guarded
 from support.cases import task, write_suite
+from support.fuzzing.folders import write_files
 from support.showing import world_of
+from support.skills import PDF, as_bytes
+from support.skills import suite as skill_suite
 
 TAKES = "`validate` takes configs, baselines, and files that a config's suites name, such as their cases."
 
@@ -110,3 +113,18 @@ def test_what_it_does_not_take_is_one_sentence(folder: Path, monkeypatch: pytest
         2,
         f"error: cases.jsonl: this is not a config or a baseline, and there is no evalward.yml near it. {TAKES}\n",
     )
+
+
+def test_a_skills_own_evals_are_checked_with_its_suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    evals = [{"query": "Merge two PDF files", "should_trigger": True}]
+    write_files(tmp_path, {"skills/pdf/SKILL.md": PDF.encode(), "skills/pdf/evals/triggers.json": as_bytes(evals)})
+    config = {"version": 1, "suites": [{**skill_suite(), "name": "skills"}]}
+    write_files(tmp_path, {"evalward.yml": as_bytes(config), "skills/other.json": b"[]"})
+    code, words = said(tmp_path, "skills/pdf/evals/triggers.json", monkeypatch=monkeypatch)
+    assert (code, words.splitlines()[0]) == (
+        0,
+        "skills/pdf/evals/triggers.json: 1 case, suite skills of evalward.yml, no problem",
+    )
+    code, words = said(tmp_path, "skills/other.json", monkeypatch=monkeypatch)
+    assert code == 2
+    assert "no suite of evalward.yml names it" in words

@@ -32,6 +32,8 @@ def at_hand(update: UpdateCommand, file: str, report: Report, judging: Criteria,
     verdict = judgement.verdict
     if verdict.outcome is Outcome.ERROR or report.all_unchanged:
         return Accepting()
+    if verdict.outcome is Outcome.PASS and report.cases_stand:
+        return Accepting()
     command = update.text(verdict)
     commit = f"Commit {quoted(file)} with the change."
     if verdict.outcome is Outcome.PASS:
@@ -57,6 +59,8 @@ def in_ci(
     verdict = judgement.verdict
     if verdict.outcome is Outcome.ERROR or report.all_unchanged:
         return Accepting()
+    if report.cases_stand and (verdict.outcome is Outcome.PASS or plan.pull_number is None):
+        return Accepting()
     command = downloaded(settings, runner, verdict)
     if verdict.outcome is Outcome.PASS or plan.pull_number is None:
         return Accepting("This makes these results the baseline; commit it.", command)
@@ -81,7 +85,7 @@ def in_ci(
 
 def of_fork(settings: ActionInputs, runner: RunnerEnvironment, report: Report, verdict: Verdict) -> Accepting:
     """For the second stage of a fork's run."""
-    if verdict.outcome is Outcome.ERROR or report.all_unchanged:
+    if verdict.outcome is Outcome.ERROR or report.all_unchanged or report.cases_stand:
         return Accepting()
     text = (
         "Only a branch of this repository can be accepted: push this one to it, and open the pull request from "

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from evalward.commands.config_place import CONFIG_NAMES, find_config
-from evalward.config import LoadedConfig
+from evalward.config import LoadedConfig, Suite
 from evalward.config.model import Config
 from evalward.config.yaml_positions import MAX_CHARACTERS
 from evalward.opening import beginning_inside, glob_inside, name_below
@@ -72,11 +72,23 @@ def suites_naming(loaded: LoadedConfig, path: Path) -> list[str]:
     found = [
         suite.name
         for suite in loaded.config.suites
-        if any(name in _files(loaded.root, text) for key in suite.file_keys for text in suite.named_by(key))
+        if any(
+            _names(suite, key, _files(loaded.root, text), name)
+            for key in suite.file_keys
+            for text in suite.named_by(key)
+        )
     ]
     if not found:
         raise wrong(str(path), f"this is not a config or a baseline, and no suite of {loaded.file} names it", TAKES)
     return found
+
+
+def _names(suite: Suite, key: str, files: list[str], name: str) -> bool:
+    """Whether a file is one of these, or lies in the folder of one that stands for its folder, as a skill's does."""
+    if name in files:
+        return True
+    whole = key in suite.naming_keys and key != "cases"
+    return whole and any(name.startswith(f"{folder}/") for file in files if (folder := os.path.dirname(file)))  # noqa: PTH120
 
 
 def _files(root: Path, pattern: str) -> list[str]:

@@ -85,7 +85,7 @@ class SuiteTerms:
     def matters(self, file: str, opaque: bool = False) -> bool:
         """Whether a change of this file may have touched the suite; of an opaque one, of anything below it."""
         matches, excludes = (matches_or_below, matches_all_below) if opaque else (matches_any, matches_any)
-        if matches(file, [*self.own, *ALWAYS_RELATED]):
+        if matches(file, [*self.own, *ALWAYS_RELATED]) or self.parts(file) is not None:
             return True
         if excludes(file, [pattern[1:] for pattern in self.paths if pattern.startswith("!")]):
             return False

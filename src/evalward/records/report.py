@@ -240,6 +240,11 @@ class Report(Record):
         """Whether nothing of it was measured, because the baseline's trials stand for every run."""
         return bool(self.runs) and all(run.unchanged is not None for run in self.runs)
 
+    @property
+    def cases_stand(self) -> bool:
+        """True when the baseline's trials stand for some cases of a run: then it can't become a baseline."""
+        return any(run.standing is not None for run in self.runs)
+
     def with_own_texts(self) -> Report:
         """The report with those of its texts that its runs name, and no prompt that is known to be another."""
         texts = texts_of(self.every_run, [self.texts], MOST_IN_REPORT)

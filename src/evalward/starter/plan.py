@@ -40,6 +40,9 @@ _SERVER_INSTALLED: Mapping[str, str] = MappingProxyType({"node": "npm ci", "pyth
 _NEEDS_A_MODEL: Mapping[str, str] = MappingProxyType({"prompts": "expected", "tasks": "solved", "skills": "solved"})
 """Templates whose suites need a model, unless their files have this."""
 _AGENTS: Mapping[str, str] = MappingProxyType({"anthropic": "claude-code", "openai": "codex"})
+_JUDGES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"anthropic": ("claude-sonnet-5", "claude-haiku-4-5"), "openai": ("gpt-5-mini", "gpt-5.5")}
+)
 _VALUE = re.compile(r"[A-Za-z0-9 _./:@{}=+-]*")
 
 
@@ -85,6 +88,14 @@ def agent_of_model(model: str | None) -> str | None:
     return f"{_AGENTS[provider]}/{name}" if provider in _AGENTS else f"opencode/{model}"
 
 
+def judge_of_model(model: str | None) -> str | None:
+    """A judge that costs little and isn't the model that is evaluated, of the same provider: its key is there."""
+    if model is None:
+        return None
+    provider = model.partition("/")[0]
+    return next((f"{provider}/{name}" for name in _JUDGES.get(provider, ()) if f"{provider}/{name}" != model), model)
+
+
 def usable(origin: Origin, model: str | None) -> bool:
     """Whether a suite can be made of it with this model, or with none."""
     needed = _NEEDS_A_MODEL.get(origin.template)
@@ -98,6 +109,7 @@ def planned(first: FirstSuite) -> list[NewFile]:
         "server": server,
         "skills": first.origin.skills,
         "agent": agent_of_model(first.model),
+        "judge": judge_of_model(first.model),
         "files": first.origin.files,
         "flags": first.origin.flags,
         "model": first.model,

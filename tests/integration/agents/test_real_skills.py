@@ -71,6 +71,7 @@ async def test_a_call_that_claude_code_refuses_and_a_file_that_it_prints_are_no_
     assert (done.outcome.result.reason, done.details.triggered) == ("not_triggered", False)
 
 
+@pytest.mark.agents
 async def test_claude_codes_own_skills_are_named_as_its_own(tmp_path: Path) -> None:
     done, _ = await answered(tmp_path, CLAUDE, NEAR, skill_of("simplify"))
     assert done.loaded == [("simplify", "agent", "called")]
@@ -91,6 +92,7 @@ async def test_claude_code_works_on_a_task_with_the_skill_and_without(tmp_path: 
     assert sum(listed) * 2 == len(listed)
 
 
+@pytest.mark.agents
 @pytest.mark.parametrize(("fault", "reason"), [("context_length", "api_error"), ("forbidden", "key")])
 async def test_a_model_that_fails_claude_code_is_an_error_and_not_a_skill_that_was_not_loaded(
     fault: str, reason: str, tmp_path: Path

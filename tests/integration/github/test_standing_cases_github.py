@@ -93,6 +93,7 @@ def test_cases_that_a_fork_left_out__are_decided_once_more(stage: Stage, artifac
     assert "Measured 3 of 5 cases" in seen.comment
     assert "results are not verified" in seen.comment
     assert "left out as unchanged" not in seen.comment
+    assert "How to accept" not in seen.comment
 
 
 @pytest.mark.parametrize(
@@ -192,6 +193,7 @@ def test_the_action__measures_what_the_pull_request_touches(tmp_path: Path, base
         assert sorted(case["id"] for case in found["cases"]) == OF_CSV
         assert sorted(case["id"] for case in found["standing"]["of"]) == NOTES
         assert STAND in comment
+        assert "makes these results the baseline" not in comment
         kept = repo.folder.parent / "report.json"
         kept.write_bytes((repo.folder / "evalward-out/report.json").read_bytes())
         (repo.folder / "given").mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -399,3 +400,14 @@ def test_a_run_that_stands_case_by_case__is_as_one_that_stands_as_a_whole() -> N
 def test_junit__skips_what_stands() -> None:
     judged = lost_a()
     assert junit(judged.comparison, judged.verdict).count(UNCHANGED) == len(OF_B)
+
+
+def test_a_skills_files_matter__whatever_paths_name() -> None:
+    text = (
+        "suites: [{name: skills, kind: skill, skills: '*/SKILL.md', paths: ['docs/**'], targets: [openai/gpt-5]}]\n"
+        "version: 1\n"
+    )
+    config = parse_config(text, "evalward.yml", Path()).config
+    for file, matters in {"pdf/scripts/run.py": True, "docs/a.md": True, "setup.py": False}.items():
+        change = change_between(config, config, [file], "evalward.yml")
+        assert (list(change.touching(change.suites["skills"])) == [file]) is matters, file

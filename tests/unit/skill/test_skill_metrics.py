@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalward.records.result import Result, Status
+from evalward.records.trace import Usage
 from evalward.suites.skill.details import UPLIFTS
 from evalward.suites.skill.evidence import as_failed
 from evalward.suites.skill.kind import SKILL
@@ -66,6 +67,14 @@ def test_arms__are_compared_in_trials_that_are_valid_in_both() -> None:
     assert told(results, "without_pass_rate") == (6, 12)
     assert told(results, "uplift_pass_rate") == (0.5 - 0.5 + 0.75, 3)
     assert told(results, "uplift_tokens") == (0, 4)
+
+
+def test_tokens_and_cost__are_those_with_the_skill__as_a_base_that_is_measured_now_has_no_other_arm() -> None:
+    both, alone = tasks((4, 2)), [task("t0", arm("with", 4))]
+    spent = both[0].model_copy(update={"usage": Usage(input_tokens=2_000, output_tokens=0, cost_usd=0.02)})
+    for results in ([spent], alone):
+        found = measure(results).metrics
+        assert (found["total_input_tokens"].value, found["cost_usd"].value) == (1_000, 0.01)
 
 
 def test_uplifts__are_not_available_where_an_arm_does_not_tell() -> None:

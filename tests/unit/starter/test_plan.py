@@ -92,6 +92,15 @@ def test_what_the_oracle_has_no_answer_for_is_asked_of_the_model_alone() -> None
     assert judged["judge"] == {"model": OPENAI}
 
 
+def test_skills__are_judged_by_another_model_of_the_same_provider() -> None:
+    found = FoundSkills("skills", 2, queries=True, tasks=True)
+    origin = Origin("skills", (found.pattern,), skills=found)
+    for model, judge in {OPENAI: "openai/gpt-5-mini", "openai/gpt-5-mini": "openai/gpt-5.5"}.items():
+        written = yaml.safe_load(files_of(FirstSuite(origin, model))[CONFIG])
+        assert written["judge"] == {"model": judge}
+        assert written["suites"][0]["paths"] == ["skills/**"]
+
+
 @pytest.mark.parametrize("template", ["tasks", "prompts"])
 def test_without_a_model_and_without_answers_no_suite_can_be_made(template: str) -> None:
     bare, whole = Origin(template, ("a",)), Origin(template, ("a",), frozenset({"solved", "expected"}))

@@ -54,8 +54,9 @@ class ArmOutcome(Record):
     loaded: list[LoadedSkill] = []
 
     def summary(self) -> ArmOutcome:
-        """Numbers, and the names of declared skills."""
-        return self.model_copy(update={"message": None, "loaded": [each.summary() for each in self.loaded]})
+        """Numbers, its cost as it is live, and the names of declared skills."""
+        loaded = [each.summary() for each in self.loaded]
+        return self.model_copy(update={"message": None, "loaded": loaded, "usage": self.usage.at_list_price})
 
 
 class SkillDetails(Details):

@@ -10,11 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from evalward.records.metric import Better, Measurement, Unit
 from evalward.records.result import Result
+from evalward.records.trace import Usage
 from evalward.suites.pooling import (
     MEAN_DURATION,
     NO_TRIAL,
     USAGE,
     USAGE_IDS,
+    Amount,
     Mean,
     Metrics,
     Share,
@@ -162,6 +164,18 @@ def _uplift(metric: str) -> Mean:
     return Mean(number, _UNITS[metric], "lower", counts)
 
 
+def _usage_with(result: Result) -> Usage:
+    """What the skill's own arm took: a base that is measured now has no other, and two arms would look like a rise."""
+    arm = valid_arm(result, "with")
+    return result.usage if arm is None else arm.usage
+
+
+_OF_ARM_WITH: Metrics = {
+    "total_input_tokens": Amount(lambda result: _usage_with(result).total_input_tokens, "tokens", "lower"),
+    "total_output_tokens": Amount(lambda result: _usage_with(result).output_tokens, "tokens", "lower"),
+    "cost_usd": Amount(lambda result: _usage_with(result).cost_usd, "usd", "lower"),
+}
+
 PER_TRIAL: Metrics = {
     "pass_rate": Share(passed),
     "trigger_recall": Share(_triggered, counts=is_asked, lasting=True),
@@ -175,6 +189,7 @@ PER_TRIAL: Metrics = {
     **{metric: _uplift(metric) for metric in UPLIFTS},
     "avg_duration_ms": MEAN_DURATION,
     **USAGE,
+    **_OF_ARM_WITH,
 }
 """What each trial adds to each metric."""
 

@@ -35,8 +35,14 @@ async def prove_skills(suite: SkillPrepared) -> Proof:
     queries = sum(case.asks == "trigger" for case in suite.cases)
     tasks = len(suite.cases) - queries
     solved = sum(case.asks == "task" and bool(case.solution) for case in suite.cases)
-    summary = f"{queries} queries tried, {solved} of {tasks} tasks solved by their solution"
-    return Proof([problem for problems in found for problem in problems], summary)
+    return Proof([problem for problems in found for problem in problems], _summary(queries, tasks, solved))
+
+
+def _summary(queries: int, tasks: int, solved: int) -> str:
+    """What was tried; tasks in Anthropic's form have no solution."""
+    parts = [f"{queries} queries tried"] if queries else []
+    parts += [f"{solved} of {tasks} tasks solved by their solution"] if solved else []
+    return ", ".join([*parts, *([f"{tasks - solved} tasks without a solution"] if solved < tasks else [])])
 
 
 async def _query(suite: SkillPrepared, case: SkillCase) -> list[Problem]:
