@@ -178,14 +178,14 @@ def test_publish__judges_what_the_fork_measured(bad: Scene, baseline: bytes, tmp
 # --- how long it takes ------------------------------------------------------------------------------------------------
 
 
-def test_start_to_exit__is_quick(
+def test_start_to_exit__takes_so_long(
     container: Container,
     api: FakeGitHub,
     tmp_path: Path,
     replayed: dict[str, str | bytes],
     pytestconfig: pytest.Config,
 ) -> None:
-    """The figure is for whoever reads it; the bound only catches a disaster on a busy machine."""
+    """The figure is for whoever reads it: how long a run takes decides nothing."""
     one = scene(container, api, tmp_path, replayed, {"README.md": "new\n"})
     seconds = []
     for run_id in range(1, 4):
@@ -194,5 +194,3 @@ def test_start_to_exit__is_quick(
         seconds.append(time.monotonic() - start)
         assert (run.rc, run.outputs["verdict"]) == (0, "pass"), run.log
     tell(pytestconfig, f"start to exit on a replay: {', '.join(f'{one:.2f}' for one in seconds)} s")
-
-    assert min(seconds) < 10

@@ -41,7 +41,7 @@ class EntryWriter:
     def entry(self, case: CaseChange, run: RunComparison) -> CaseEntry:
         """What is said of a case."""
         checks = [check for check in case.checks if not check.passed] or case.checks
-        caps = self.caps
+        caps, said = self.caps, _note(case, run)
         return CaseEntry(
             id=case.id,
             category=case.category,
@@ -49,9 +49,11 @@ class EntryWriter:
             change=spoken(case.change),
             before=str(case.before) if case.before else "–",
             now=str(case.now) if case.now else "–",
-            note="; ".join(filter(None, [_note(case, run), f"formerly {case.was}" if case.was else None])),
+            note="; ".join(filter(None, [said, f"formerly {case.was}" if case.was else None])),
             certainty=certainty(case),
-            checks=[CheckLine(check.check, check.detail) for check in checks[: caps.checks]],
+            checks=[
+                CheckLine(check.check, "" if check.detail == said else check.detail) for check in checks[: caps.checks]
+            ],
             more_checks=max(0, len(checks) - caps.checks),
             session=_session(case, caps.block),
             trace=(case.trace or "") if caps.traces else "",

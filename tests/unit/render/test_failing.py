@@ -41,6 +41,14 @@ def test_page__a_new_case_that_fails_is_shown_like_a_broken_one() -> None:
     assert text.count("brand_new") == 2
 
 
+def test_page__what_the_case_says_is_not_said_once_more_by_its_check() -> None:
+    told = cases()[0].model_copy(update={"note": "got 2"})
+    found = Judgement(comparison=comparison(run(cases=[told])), verdict=Verdict(outcome=Outcome.PASS, headline="v"))
+    section = comment(found, context(), "full").split("<b>New and failing: 1</b>", 1)[1].split("</details>", 1)[0]
+    assert section.count("got 2") == 1
+    assert "  - `exit_code:0`\n" in section
+
+
 def test_page__names_what_fails_as_before() -> None:
     section = comment(judged(), context(), "full").split("Still failing: 1, as before", 1)[1]
     assert "`never_passed`" in section.split("</details>", 1)[0]
