@@ -239,7 +239,7 @@ def test_skills_with_evals_become_the_suite(tmp_path: Path) -> None:
     assert (suite["kind"], suite["skills"], suite["targets"]) == ("skill", ".claude/skills/*/SKILL.md", ["oracle"])
     assert "1 suite, 2 cases, 2 trials, no problem" in valid(without)
     assert config(both)["suites"][0]["targets"] == ["oracle", "anthropic/claude-haiku-4-5"]
-    assert config(both)["protect"] == [".claude/skills/*/evals/**"]
+    assert config(both)["protect"] == [".claude/skills/*/evals/**", ".claude/skills/*/trigger*.json"]
     beaten = {"metric": "uplift_pass_rate", "must_beat": "without"}
     assert beaten in config(both)["policy"]
     assert beaten not in config(without)["policy"]
