@@ -6,9 +6,9 @@ better than it does. So the planned trials decide, and those that stand for plan
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, get_args
 
 from evalward.decide.drops import Applied
@@ -57,15 +57,25 @@ def _measured(metric: str, arm: Arm, contrast: Contrast, *, random: bool) -> Arm
     about: dict[str, Any] = {"metric": metric, "arm": arm, "unit": contrast.unit, "better": contrast.better}
     if not cases:
         return ArmContrast(**about, tried=contrast.tried)
-    gained = math.fsum(math.fsum(case.now) - math.fsum(case.before) for case in cases)
-    found = ArmContrast(**about, tried=contrast.tried, trials=trials, value=gained / sum(trials))
+    value = fmean(fmean(case.now) - fmean(case.before) for case in cases)
+    found = ArmContrast(**about, tried=contrast.tried, trials=trials, value=value)
     if not random:
         return found
     share = contrast.unit == "points"
-    tails = permutation_tails(cases if share else [_by_factors(case) for case in cases])
+    tails = permutation_tails(_each_once(cases if share else [_by_factors(case) for case in cases]))
     better, worse = (tails.low, tails.high) if contrast.better == "lower" else (tails.high, tails.low)
     spread = trial_variance(cases) if share else None
     return found.model_copy(update={"p_better": better, "p_worse": worse, "spread": spread})
+
+
+def _each_once(cases: Sequence[CaseValues]) -> list[CaseValues]:
+    """The cases, those with fewer trials weighted so that the sum over all trials is one of the cases' means."""
+    most = max(len(case.now) for case in cases)
+    return [case if len(case.now) == most else _times(case, most / len(case.now)) for case in cases]
+
+
+def _times(case: CaseValues, factor: float) -> CaseValues:
+    return CaseValues(*([value * factor for value in side] for side in (case.before, case.now)))
 
 
 def _by_factors(case: CaseValues) -> CaseValues:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from evalward.records.codes.arms import AgainstArm
 from evalward.records.comparison import CategoryChange, MetricChange, RunComparison
 from evalward.records.evidence import Evidence, Interval
 from evalward.records.metric import EPSILON, CategorySummary, Metric, Unit
@@ -163,7 +164,7 @@ def _row(metric: str, change: MetricChange | None, outcomes: Sequence[RuleOutcom
     unit: Unit = next((side.unit for side in (now, whole, before) if side is not None), "ratio")
     limits = rule_limits(rules)
     worst = max((outcome.status for outcome in outcomes), key=SEVERITY.__getitem__, default=None)
-    thresholds = [format_rule(o.rule, unit) + (" (default)" if o.default else "") for o in outcomes]
+    thresholds = [_threshold(o, unit, now) + (" (default)" if o.default else "") for o in outcomes]
     return MetricRow(
         metric=metric,
         before=format_value(before, [*limits, *_values(now)], counts=counts),
@@ -176,6 +177,18 @@ def _row(metric: str, change: MetricChange | None, outcomes: Sequence[RuleOutcom
             noise=any(map(_within_noise, outcomes)),
         ),
     )
+
+
+def _threshold(outcome: RuleOutcome, unit: Unit, now: Metric | None) -> str:
+    """What a rule asks for, and what it found in another arm where that isn't the row's number.
+
+    The arms are tested in all cases, and the row is of those that the baseline has and that were measured.
+    """
+    text = format_rule(outcome.rule, unit)
+    said = next((each for each in (*outcome.explained, *outcome.statements) if isinstance(each, AgainstArm)), None)
+    if said is None or now is None or now.value is None or abs(said.value - now.value) <= EPSILON:
+        return text
+    return f"{text} ({format_delta(said.value, unit)} over all cases)"
 
 
 def _compares_arms(rules: Iterable[Rule]) -> bool:

@@ -182,6 +182,16 @@ async def test_a_program_says_itself_which_skills_it_loads(bench: SkillBench) ->
         await tried_skill(bench, program(bench, "works", "text"), QUERY)
 
 
+async def test_an_agent_that_crashes_without_the_skill__proves_nothing_for_it(bench: SkillBench) -> None:
+    done = await tried_skill(bench, program(bench, "crashes"), TASK)
+    first, second = done.details.arms
+    assert (done.outcome.result.status, first.status.valid) == (Status.FAILED, True)
+    assert (second.status, second.reason) == (Status.ERROR, "agent_ended")
+    assert second.message == "the agent ended with exit code 3"
+    done = await tried_skill(bench, program(bench, "works"), TASK)
+    assert [each.status for each in done.details.arms] == [Status.FAILED, Status.FAILED]
+
+
 class Ends(Free):
     """An agent that reads these skills and then ends as it is made to."""
 

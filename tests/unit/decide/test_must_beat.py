@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from fractions import Fraction
+from itertools import chain, combinations, product
 from typing import Any
 
 import pytest
@@ -42,6 +44,32 @@ def test_better_in_all__is_proven() -> None:
         "cases": 6,
         "trials": 6,
     }
+
+
+def test_each_case_counts_once__however_many_trials_it_has() -> None:
+    many = [task("old", arm("with", 4), arm("without", 0), trial=trial) for trial in range(1, 11)]
+    (said,) = rule_of([*many, *tasks((0, 2), (0, 2), (0, 2), trials=3)]).statements
+    assert isinstance(said, ArmUnproven)
+    assert (said.value, said.cases, said.trials) == (-1 / 8, 4, 19)
+
+
+def test_cases_of_unequal_trials__are_tested_by_the_mean_of_their_differences() -> None:
+    pairs = {"a": [(4, 0)], "b": [(4, 1), (3, 2)], "c": [(2, 0), (4, 4), (1, 3)], "d": [(4, 0), (0, 0), (3, 1), (2, 1)]}
+    results = [
+        task(name, arm("with", held), arm("without", bare), trial=trial)
+        for name, arms in pairs.items()
+        for trial, (held, bare) in enumerate(arms, start=1)
+    ]
+    deals = [
+        [Fraction(2 * sum(chosen) - sum(map(sum, arms)), len(arms)) for chosen in combinations(chain(*arms), len(arms))]
+        for arms in pairs.values()
+    ]
+    seen = sum(Fraction(sum(held - bare for held, bare in arms), len(arms)) for arms in pairs.values())
+    as_large = [sum(deal) >= seen for deal in product(*deals)]
+    (said,) = rule_of(results, Rule(metric="uplift_pass_rate", must_beat="without", alpha=0.001)).statements
+    assert isinstance(said, ArmUnproven)
+    assert said.value == pytest.approx(float(seen) / 16)
+    assert said.p == pytest.approx(sum(as_large) / len(as_large))
 
 
 def test_worse_in_all__fails() -> None:

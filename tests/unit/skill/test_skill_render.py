@@ -71,6 +71,24 @@ def test_the_comment__says_first_what_changed_then_what_it_did() -> None:
     assert "Asked for `csv`, `xlsx` was loaded first" in text
 
 
+def test_tasks_of_unequal_trials__count_once_each() -> None:
+    """As where only what changed was run: what stands has the baseline's trials."""
+    stands = [task("old", arm("with", 4), arm("without", 0), trial=trial) for trial in range(1, 7)]
+    before = skill_report([*stands, *tasks((4, 2), trials=6)])
+    text = comment(judged(skill_report([*stands, *tasks((4, 2), trials=2)]), before), judgements.context())
+    assert "| `trials` | 8 | 8 | 12 |" in text
+    assert "| `expectations held` | 100.0 % | 25.0 % | 100.0 % |" in text
+    assert "Per task, against no skill: +75.0 pp, better" in text
+
+
+def test_a_baseline_of_some_of_the_tasks__says_so_and_the_rule_its_own_number() -> None:
+    before = skill_report(tasks((4, 0), trials=3))
+    now = skill_report([*tasks((4, 0), trials=3), *[task("new", arm("with", 2), arm("without", 2)) for _ in range(3)]])
+    text = comment(judged(now, before), judgements.context())
+    assert "The baseline's are of 1 of 2 tasks: the others are new or ask something else." in text
+    assert "| 100.0 pp | 100.0 pp | ±0 | better&nbsp;than&nbsp;without&nbsp;(+50.0&nbsp;pp&nbsp;over&nbsp;all" in text
+
+
 def test_a_terminal_of_80_columns__has_every_table() -> None:
     shown = judgement_text(regression(), colour=False, width=80, verbose=True)
     alone = report_text([skill_report([*queries("xlsx", "xlsx", "csv"), *WORK], NEW)], colour=False, width=80)

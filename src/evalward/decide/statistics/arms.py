@@ -30,15 +30,17 @@ def detectable_difference(trials: Sequence[int], spread: float, *, alpha: float,
 
     `trials` has each case's trials, which is the same number in both arms; `spread` is the variance of one of them. The
     difference is taken to lie in as few cases as can hold it, where it is hardest to prove: the test deals a case's
-    trials out anew, so that what was won in one widens what chance can do. With N trials in all, A = 2·spread/N and
-    B = Σ K²/(2K−1)/N² the difference u solves u = z_{1−α}·√(A + u·B) + z_{power}·√A, and is taken `SURE` times. It is
-    at least what one side would have to win outright, and at most all. `None` where not even that could be proven.
+    trials out anew, so that what was won in one widens what chance can do. With n cases that count once each, of K
+    trials, A = 2·spread·Σ(1/K)/n² and B = Σ 1/(2K−1)/n² the difference u solves
+    u = z_{1−α}·√(A + u·B) + z_{power}·√A, and is taken `SURE` times. It is at least what one side would have to win
+    outright, and at most all. `None` where not even that could be proven.
     """
-    total, fewest = sum(trials), _fewest(trials, alpha)
+    count, fewest = len(trials), _fewest(trials, alpha)
     if fewest is None:
         return None
     z_alpha, z_power = normal_quantile(1 - alpha), normal_quantile(power)
-    noise, won = 2 * spread / total, math.fsum(k * k / (2 * k - 1) for k in trials) / total**2
+    noise = 2 * spread * math.fsum(1 / k for k in trials) / count**2
+    won = math.fsum(1 / (2 * k - 1) for k in trials) / count**2
     half = z_power * math.sqrt(noise) + z_alpha**2 * won / 2
     found = SURE * (half + math.sqrt(max(0.0, half**2 - noise * (z_power**2 - z_alpha**2))))
     return min(1.0, max(found, fewest / len(trials)))

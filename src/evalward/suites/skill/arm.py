@@ -262,6 +262,12 @@ def ended_badly(run: AgentRun | None, target: Target | Agent) -> str | None:
         return None
     if run.timed_out:
         return "its time was up before it had loaded a skill"
-    if isinstance(target, DrivenAgent) and not run.completed:
-        return f"the agent ended with exit code {run.exit_code} before it had loaded a skill"
-    return None
+    ended = crashed(run, target)
+    return None if ended is None else f"{ended} before it had loaded a skill"
+
+
+def crashed(run: AgentRun | None, target: Target | Agent) -> str | None:
+    """That a program ended, and not well, before a limit was reached; `None` where it didn't, or can't."""
+    if run is None or run.limit is not None or run.timed_out or run.completed or not isinstance(target, DrivenAgent):
+        return None
+    return f"the agent ended with exit code {run.exit_code}"

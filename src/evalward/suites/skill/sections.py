@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import fsum
 from statistics import fmean
 
 from evalward.decide.contrasts import contrasts_of
@@ -21,6 +22,8 @@ from evalward.suites.skill.details import ArmName, ArmOutcome
 from evalward.suites.skill.evidence import NO_SKILL
 from evalward.suites.skill.metrics import NUMBERS, details_of, held_share, measure, valid_arm
 
+Arms = Mapping[str, Sequence[ArmOutcome]]
+"""The trials of one arm, task by task."""
 NOTHING = "–"
 ALPHA = 0.05  # of the sentences under the table; a rule has its own
 _ROWS: Sequence[tuple[str, str, Unit]] = (
@@ -58,18 +61,20 @@ def _arms(run: Run, now: Sequence[Result], before: Sequence[Result], kind: Compa
     """Tasks with their skill, without it, and with the base's."""
     sides = [("with", _outcomes(now, "with")), ("without", _outcomes(now, "without"))]
     sides = [*sides, ("baseline's", _outcomes(before, "with"))]
-    sides = [(name, arms) for name, arms in sides if arms]
+    sides = [(name, cases) for name, cases in sides if cases]
     rows = []
     if len(sides) > 1:
-        rows = [GridRow(label="trials", values=[f"{len(arms):,}" for _, arms in sides])]
-        rows.append(GridRow(label="expectations held", values=[_held(arms) for _, arms in sides]))
-        means = [(label, [_mean(arms, metric, unit) for _, arms in sides]) for label, metric, unit in _ROWS]
+        once = bool(before) and any(len({len(arms) for arms in cases.values()}) > 1 for _, cases in sides)
+        rows = [GridRow(label="trials", values=[f"{sum(map(len, cases.values())):,}" for _, cases in sides])]
+        rows.append(GridRow(label="expectations held", values=[_held(cases, once=once) for _, cases in sides]))
+        means = [(label, [_mean(cases, metric, unit) for _, cases in sides]) for label, metric, unit in _ROWS]
         rows += [
             GridRow(label=f"{label} per trial", values=values)
             for label, values in means
             if set(values) != {NOT_AVAILABLE}
         ]
-    note = " ".join(part for part in (_than_nothing(run, kind), _than_before(run, now, before)) if part)
+    notes = (_than_nothing(run, kind), _than_before(run, now, before), _of_tasks(dict(sides)))
+    note = " ".join(part for part in notes if part)
     return RunListing(
         title="With and without",
         head="tasks",
@@ -81,21 +86,41 @@ def _arms(run: Run, now: Sequence[Result], before: Sequence[Result], kind: Compa
     )
 
 
-def _outcomes(results: Iterable[Result], name: ArmName) -> list[ArmOutcome]:
-    return [arm for arm in (valid_arm(result, name) for result in results) if arm is not None]
+def _outcomes(results: Iterable[Result], name: ArmName) -> Arms:
+    found: dict[str, list[ArmOutcome]] = {}
+    for result in results:
+        arm = valid_arm(result, name)
+        if arm is not None:
+            found.setdefault(result.id, []).append(arm)
+    return found
 
 
-def _held(arms: Sequence[ArmOutcome]) -> str:
-    held, every = sum(arm.held for arm in arms), sum(arm.expectations for arm in arms)
-    return f"{format_number(held / every, 'ratio')} ({held:,}/{every:,})" if every else NOT_AVAILABLE
+def _of_tasks(sides: Mapping[str, Arms]) -> str:
+    """Which tasks the baseline's column is of, where that isn't all of them."""
+    now, before = sides.get("with", {}), sides.get("baseline's", {})
+    if not before or before.keys() == now.keys():
+        return ""
+    return f"The baseline's are of {len(before):,} of {len(now):,} tasks: the others are new or ask something else."
 
 
-def _mean(arms: Sequence[ArmOutcome], metric: str, unit: Unit) -> str:
-    values = [NUMBERS[metric](arm) for arm in arms]
-    known = [value for value in values if value is not None]
-    if len(known) < len(values):
+def _held(cases: Arms, *, once: bool) -> str:
+    """The share that held. `once`: each task counts once, as tasks have different numbers of trials."""
+    if once:
+        means = [(fmean(arm.held for arm in arms), fmean(arm.expectations for arm in arms)) for arms in cases.values()]
+        every = fsum(of for _, of in means)
+        return format_number(fsum(held for held, _ in means) / every, "ratio") if every else NOT_AVAILABLE
+    arms = [arm for several in cases.values() for arm in several]
+    held, of = sum(arm.held for arm in arms), sum(arm.expectations for arm in arms)
+    return f"{format_number(held / of, 'ratio')} ({held:,}/{of:,})" if of else NOT_AVAILABLE
+
+
+def _mean(cases: Arms, metric: str, unit: Unit) -> str:
+    """The mean of the tasks' means: where the trials of some are many more, they say no more."""
+    values = [[NUMBERS[metric](arm) for arm in arms] for arms in cases.values()]
+    known = [[value for value in each if value is not None] for each in values]
+    if any(len(some) < len(each) for some, each in zip(known, values, strict=True)):
         return NOT_AVAILABLE
-    mean = fmean(known)
+    mean = fmean(fmean(each) for each in known)
     return format_number(round(mean) if unit in {"tokens", "ms"} else mean, unit).removesuffix(" tokens")
 
 

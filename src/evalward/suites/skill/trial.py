@@ -16,7 +16,7 @@ from pathlib import Path
 from evalward.records.result import UNREADABLE, CheckResult, Result, Status
 from evalward.records.trace import Trace, Usage, add_usage
 from evalward.suites.base import TrialBrokenError, TrialOutcome
-from evalward.suites.skill.arm import ArmJob, ArmPlan, ArmRun, drop, ended_badly
+from evalward.suites.skill.arm import ArmJob, ArmPlan, ArmRun, crashed, drop, ended_badly
 from evalward.suites.skill.case import SkillCase
 from evalward.suites.skill.context import SkillPrepared
 from evalward.suites.skill.details import ArmOutcome, SkillDetails
@@ -156,7 +156,15 @@ async def _without(job: ArmJob) -> _Without:
             duration_ms=error.trace.duration_ms,
         )
         return _Without(outcome, error.trace)
-    return _Without(run.outcome, run.trace, run)
+    return _Without(_unless_crashed(run, job.target), run.trace, run)
+
+
+def _unless_crashed(run: ArmRun, target: Target | Agent) -> ArmOutcome:
+    """What came of the arm; an error where the agent crashed: else a crash would prove that skills help."""
+    why = crashed(run.run, target)
+    if why is None or not run.outcome.status.valid:
+        return run.outcome
+    return run.outcome.model_copy(update={"status": Status.ERROR, "reason": ENDED, "message": why})
 
 
 def _left_out(reason: str, message: str) -> ArmOutcome:
