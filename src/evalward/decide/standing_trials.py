@@ -8,7 +8,7 @@ from evalward.decide.unchanged import baseline_run
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
 from evalward.records.report import Report, Run
 from evalward.records.result import Result
-from evalward.records.unchanged import Unchanged
+from evalward.records.unchanged import UNCHANGED, Unchanged
 
 
 def with_standing_trials(report: Report, baseline: Baseline | None) -> Report:
@@ -76,3 +76,20 @@ def _in_part(run: Run, known: BaselineRun, stands: Unchanged) -> Run:
 
 def _valid(case: BaselineCase) -> Sequence[Result]:
     return [result for result in case.results() if result.valid]
+
+
+# --- keeping --------------------------------------------------------------------------------------------------------
+
+
+def marked_as_standing(run: Run, found: Unchanged | None) -> Run:
+    """The run as the runner gave it; that the baseline's trials stand for it, or for some of its cases, only who keeps
+    it says (`found`), and only where nothing of it was run.
+    """
+    whole = part = None
+    if found is not None and run.not_measured is None:
+        part = found.without({result.id for result in run.cases})
+    elif found is not None and not run.cases and (run.not_measured == UNCHANGED or not found.of):
+        whole = found
+    if run.unchanged == whole and run.standing == part:
+        return run
+    return run.model_copy(update={"unchanged": whole, "standing": part})

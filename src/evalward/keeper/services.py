@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from evalward.config.batch import Batch
 from evalward.config.model import Config
+from evalward.decide.standing_trials import marked_as_standing
 from evalward.engine.keeping import RunRetrials
 from evalward.engine.store import Store, StoredTrial, TrialKey, safe_name
 from evalward.git import TreeFile
@@ -22,8 +23,8 @@ from evalward.records.base import json_text, share_names
 from evalward.records.budget import Budget
 from evalward.records.outline import PlanOutline
 from evalward.records.problem import NoRoomError
-from evalward.records.report import REPORT_FILE, ChosenCases, Report, Run, digest_of
-from evalward.records.unchanged import UNCHANGED, Unchanged
+from evalward.records.report import REPORT_FILE, ChosenCases, Report, digest_of
+from evalward.records.unchanged import Unchanged
 from evalward.redaction import NOTHING, Redaction
 from evalward.targets.asking import AgentBounds, ModelDoor
 from evalward.wire import messages as m
@@ -259,20 +260,6 @@ class Services:
             m.UnchangedRuns(runs=[key for key, found in self._standing.items() if not found.of], cases=cases)
         )
 
-    def _with_standing(self, run: Run) -> Run:
-        """The run; that the baseline's trials stand for it, or for some of its cases, only we say, and only where
-        nothing of it was run.
-        """
-        found = self._standing.get((run.suite, run.target))
-        whole = part = None
-        if found is not None and run.not_measured is None:
-            part = found.without({result.id for result in run.cases})
-        elif found is not None and not run.cases and (run.not_measured == UNCHANGED or not found.of):
-            whole = found
-        if run.unchanged == whole and run.standing == part:
-            return run
-        return run.model_copy(update={"unchanged": whole, "standing": part})
-
     def _ready(self, asked: Incoming) -> bytes:  # noqa: ARG002 - it says nothing
         _ = self.output
         return b"null"
@@ -290,7 +277,7 @@ class Services:
         if not self.output.redaction.absent(asked.data.decode()):
             report = self.output.redaction.record(report)
         made = self.report.created_at if self.report is not None else self.now()  # by our clock, at the first stage
-        runs = [self._with_standing(run) for run in report.runs]
+        runs = [marked_as_standing(run, self._standing.get((run.suite, run.target))) for run in report.runs]
         report = report.model_copy(update={"created_at": made, "runs": runs})
         self.report = report
         try:

@@ -17,7 +17,6 @@ from evalward.records.patterns import matches_any
 if TYPE_CHECKING:
     from evalward.suites.skill.case import SkillCase
     from evalward.suites.skill.skill_file import Skill
-    from evalward.suites.skill.spec import SkillSuite
 
 _FILE = "SKILL.md"
 
@@ -41,13 +40,16 @@ def skill_folders(path: str, patterns: Sequence[str]) -> Collection[str] | None:
     return frozenset(folder_part(each) for each in above if matches_any(f"{each}/{_FILE}", wanted)) or None
 
 
-def with_dependence(case: SkillCase, spec: SkillSuite, skills: Sequence[Skill]) -> SkillCase:
-    """The case with the parts of the suite's files that it depends on, and what it meets of skills not its own."""
+def with_dependence(case: SkillCase, patterns: Sequence[str], skills: Sequence[Skill]) -> SkillCase:
+    """The case with the parts of the suite's files that it depends on, and what it meets of skills not its own.
+
+    `patterns` are those of the suite's SKILL.md files.
+    """
     folders = {skill.name: skill.folder for skill in skills}
     if not folders.keys() >= set(case.depends):
         return case
     parts = {folder_part(folders[name]) for name in case.depends}
-    parts.update(part for file in case.files.values() for part in spec.parts_touched(file) or ())
+    parts.update(part for file in case.files.values() for part in skill_folders(file, patterns) or ())
     listed = digest(dict(_listed(skills))) if case.asks == "trigger" else ""
     return case.model_copy(update={"folders": sorted(parts), "listed": listed})
 

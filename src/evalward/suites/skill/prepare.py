@@ -34,5 +34,5 @@ def prepare(spec: SkillSuite, config: LoadedConfig) -> SkillPrepared:
     judging = JudgeNeeds(default=True) if any(case.judged for case in loaded.cases) else None
     settings = SkillContext(loaded.skills, loaded.distractors, walls, prompting, spec.without)
     texts = {**prompting.texts, **subject.texts}
-    cases = [with_dependence(case, spec, loaded.skills) for case in loaded.cases]
+    cases = [with_dependence(case, spec.skills, loaded.skills) for case in loaded.cases]
     return Prepared(spec, cases, parts, settings, warnings, judging, texts=texts)
