@@ -151,6 +151,14 @@ def test_other_findings(results: list[Result], name: str, words: str) -> None:
     assert words in found(results)[name].message
 
 
+def test_a_skill_that_helps_nothing__is_named_where_the_suite_as_a_whole_gains() -> None:
+    idle = [task(name, arm("with", held), arm("without", 2), skill="xlsx") for name, held in {"a": 3, "b": 1}.items()]
+    finding = found([*tasks((4, 0), (4, 0), trials=2), *idle])["skill_does_not_help"]
+    assert finding.message == "The tasks of `xlsx` go no better with it"
+    assert finding.evidence.startswith("±0 over 2 tasks")
+    assert "skill_does_not_help" not in found([*tasks((4, 0), (4, 0)), idle[1]])
+
+
 def test_a_run_in_which_all_is_well__has_no_findings() -> None:
     assert not interpret([*queries("csv", "csv", "csv"), *WORK])
     assert not interpret([query("csv").model_copy(update={"status": Status.ERROR})])

@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from statistics import fmean
 
+from evalward.records.metric import EPSILON
 from evalward.records.report import Finding
 from evalward.records.result import Result
 from evalward.render.names import quoted
-from evalward.render.numbers import plural
+from evalward.render.numbers import format_delta, plural
 from evalward.suites.skill.confusion import CONFUSED_SHARE, LEAST_TRIALS, SkillPair, skill_pairs
 from evalward.suites.skill.evidence import NO_SKILL
-from evalward.suites.skill.metrics import details_of, is_asked, is_near_miss, valid_arm
+from evalward.suites.skill.metrics import details_of, is_asked, is_near_miss, valid_arm, values_of
 from evalward.suites.trial_findings import trial_finding
 
 SHOWN = 5
+LEAST_TASKS = 2
 _WORDS = re.compile(r"[^\W\d_]{4,}")
 _MARK = re.compile(r"-[0-9a-f]{6,}$")
 _EVERYDAY = frozenset(
@@ -35,7 +38,30 @@ def interpret(results: Sequence[Result]) -> list[Finding]:
         *_agents_own(valid),
         *_only_read(valid),
         *_unloaded(valid),
+        *_no_help(valid),
     ]
+
+
+def _no_help(valid: Sequence[Result]) -> Iterator[Finding]:
+    """Skills whose own tasks go no better with them: what the whole suite gains may hide that one gains nothing."""
+    for skill, trials in list(_by_skill(valid).items())[: 4 * SHOWN]:
+        both = [(each, values) for each in trials if (values := values_of(each, "uplift_pass_rate")) is not None]
+        gains: dict[str, list[float]] = {}
+        for each, (with_it, without) in both:
+            gains.setdefault(each.id, []).append(with_it - without)
+        if len(gains) < LEAST_TASKS:
+            continue
+        gained = fmean(fmean(found) for found in gains.values())
+        if gained <= EPSILON:
+            yield trial_finding(
+                "skill_does_not_help",
+                "warning",
+                f"The tasks of {quoted(skill)} go no better with it",
+                evidence=f"{format_delta(gained, 'points')} over {plural(len(gains), 'task')}",
+                threshold=f"no gain over {plural(LEAST_TASKS, 'task')}",
+                advice="Look at a trial of each arm: evalward show. Chance alone can do this with few trials.",
+                of=[each for each, _ in both],
+            )
 
 
 def _by_skill(results: Iterable[Result]) -> dict[str, list[Result]]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from evalward.records.problem import Problem
 from evalward.records.result import CheckResult, Status
+from evalward.render.numbers import plural
 from evalward.suites.base import Proof, TrialBrokenError
 from evalward.suites.skill.arm import ArmJob, ArmPlan, drop
 from evalward.suites.skill.case import SkillCase
@@ -40,9 +41,9 @@ async def prove_skills(suite: SkillPrepared) -> Proof:
 
 def _summary(queries: int, tasks: int, solved: int) -> str:
     """What was tried; tasks in Anthropic's form have no solution."""
-    parts = [f"{queries} queries tried"] if queries else []
+    parts = [f"{plural(queries, 'query', 'queries')} tried"] if queries else []
     parts += [f"{solved} of {tasks} tasks solved by their solution"] if solved else []
-    return ", ".join([*parts, *([f"{tasks - solved} tasks without a solution"] if solved < tasks else [])])
+    return ", ".join([*parts, *([f"{plural(tasks - solved, 'task')} without a solution"] if solved < tasks else [])])
 
 
 async def _query(suite: SkillPrepared, case: SkillCase) -> list[Problem]:
