@@ -9,6 +9,7 @@ import pytest
 
 from evalward.records.trace import ToolCall
 from evalward.targets.agents.base import AgentRun
+from evalward.targets.base import BrokeOffError
 from evalward.targets.failures import Cause, TargetError
 from support.agent_cases import CASE, agent, job
 from support.agent_programs import bin_folder
@@ -108,11 +109,12 @@ async def test_a_provider_that_refuses_the_key_is_no_failure_of_the_agent(tmp_pa
     with server_for("claude", Fault("key_echoed")) as server:
         made = agent(CLAUDE[0], server, path)
         try:
-            with pytest.raises(TargetError) as caught:
+            with pytest.raises(BrokeOffError) as caught:
                 await made.work(CASE, 1, job(tmp_path))
         finally:
             await made.close()
-    assert caught.value.cause == Cause.KEY
+    assert isinstance(caught.value.error, TargetError)
+    assert caught.value.error.cause == Cause.KEY
     assert KEY not in str(caught.value)
 
 

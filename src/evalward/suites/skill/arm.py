@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from evalward.opening import beginning_inside
 from evalward.records.case import Case
 from evalward.records.judge import JUDGE_ERROR
 from evalward.records.result import UNREADABLE, CheckResult, Result, Status
@@ -211,8 +212,7 @@ def stage_case(case: SkillCase, fixture: Path) -> ScenarioCase:
 
 
 def _texts(plan: ArmPlan, case: SkillCase, given: Path) -> SkillTexts:
-    files = [given / path for path in case.files]
-    texts = [path.read_text("utf-8", "replace") for path in files if path.stat().st_size <= LARGEST_TEXT]
+    texts = [beginning_inside(given, path, LARGEST_TEXT).decode("utf-8", "replace") for path in case.files]
     return SkillTexts.of(plan.skills, case.prompt, texts)
 
 

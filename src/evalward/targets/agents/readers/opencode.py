@@ -54,7 +54,7 @@ def read(stdout: str) -> AgentAccount:
                 finished = False
                 said = claim(part(event, "error", "data", "message") or part(event, "error", "name"))
                 claims["error"] = said
-                if part(event, "error", "name") in API_ERRORS:
+                if text_of(part(event, "error", "name")) in API_ERRORS:
                     api_error = str(said)
     return AgentAccount(messages, calls, claims, finished, skipped, skills=skills, api_error=api_error, lacking=lacking)
 
