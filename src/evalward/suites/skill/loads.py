@@ -11,7 +11,6 @@ read is how skills are loaded.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -184,7 +183,7 @@ def _asked(use: ToolUse) -> str:
     """What a tool that is no shell was asked, if it is one that opens files."""
     if use.name not in READ_TOOLS or not isinstance(use.input, Mapping):
         return ""
-    return "\n".join(text for text in use.input.values() if isinstance(text, str)) or json.dumps(None)
+    return "\n".join(text for text in use.input.values() if isinstance(text, str))
 
 
 # ------------------------------------------------------------------------------------------- lines
