@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from io import StringIO
@@ -63,9 +65,23 @@ def values(path: Path) -> Iterator[Any]:
         yield json.loads(text) if path.suffix == ".json" else yaml.safe_load(text)
 
 
+@cache
+def printed() -> dict[str, str]:
+    """The schemas as a process of their own gives them, as `make schemas` has it: which records of ours a process has
+    built before decides whether pydantic names a record in a schema, or writes it out.
+    """
+    program = (
+        "import json; from evalward.commands.schema import schema_text; from evalward.registry import SCHEMAS, ours; "
+        "print(json.dumps({name: schema_text(name) for name in ours(SCHEMAS)}))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    found: dict[str, str] = json.loads(done.stdout)
+    return found
+
+
 @pytest.mark.parametrize("name", ours(SCHEMAS))
 def test_the_published_schema_is_todays(name: str) -> None:
-    assert (FOLDER / f"{name}.schema.json").read_text("utf-8") == schema_text(name), "Run `make schemas`."
+    assert (FOLDER / f"{name}.schema.json").read_text("utf-8") == printed()[name], "Run `make schemas`."
 
 
 def test_nothing_else_is_published() -> None:
