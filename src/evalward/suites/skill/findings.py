@@ -13,7 +13,7 @@ from evalward.records.result import Result
 from evalward.render.names import quoted
 from evalward.render.numbers import format_delta, plural
 from evalward.suites.skill.confusion import CONFUSED_SHARE, LEAST_TRIALS, SkillPair, skill_pairs
-from evalward.suites.skill.evidence import NO_SKILL
+from evalward.suites.skill.evidence import NO_SKILL, contrast
 from evalward.suites.skill.metrics import details_of, is_asked, is_near_miss, valid_arm, values_of
 from evalward.suites.trial_findings import trial_finding
 
@@ -45,22 +45,19 @@ def interpret(results: Sequence[Result]) -> list[Finding]:
 def _no_help(valid: Sequence[Result]) -> Iterator[Finding]:
     """Skills whose own tasks go no better with them: what the whole suite gains may hide that one gains nothing."""
     for skill, trials in list(_by_skill(valid).items())[: 4 * SHOWN]:
-        both = [(each, values) for each in trials if (values := values_of(each, "uplift_pass_rate")) is not None]
-        gains: dict[str, list[float]] = {}
-        for each, (with_it, without) in both:
-            gains.setdefault(each.id, []).append(with_it - without)
-        if len(gains) < LEAST_TASKS:
+        arms = contrast("uplift_pass_rate", "without", trials)
+        if arms is None or len(arms.cases) < LEAST_TASKS:
             continue
-        gained = fmean(fmean(found) for found in gains.values())
+        gained = fmean(fmean(case.now) - fmean(case.before) for case in arms.cases.values())
         if gained <= EPSILON:
             yield trial_finding(
                 "skill_does_not_help",
                 "warning",
                 f"The tasks of {quoted(skill)} go no better with it",
-                evidence=f"{format_delta(gained, 'points')} over {plural(len(gains), 'task')}",
+                evidence=f"{format_delta(gained, 'points')} over {plural(len(arms.cases), 'task')}",
                 threshold=f"no gain over {plural(LEAST_TASKS, 'task')}",
                 advice="Look at a trial of each arm: evalward show. Chance alone can do this with few trials.",
-                of=[each for each, _ in both],
+                of=[each for each in trials if values_of(each, "uplift_pass_rate") is not None],
             )
 
 

@@ -11,7 +11,6 @@ from evalward.decide.kinds import ComparedKind
 from evalward.decide.statistics.permutation import CaseValues, permutation_tails
 from evalward.records.baseline import BaselineRun
 from evalward.records.comparison import SKILL_DESCRIPTION_OF
-from evalward.records.evidence import ArmContrast
 from evalward.records.metric import Metric, Unit
 from evalward.records.report import Run
 from evalward.records.result import Result
@@ -129,18 +128,18 @@ def _than_nothing(run: Run, kind: ComparedKind) -> str:
     found = next(iter(contrasts_of(run, run.cases, kind, ["uplift_pass_rate"])), None)
     if found is None or found.value is None:
         return ""
-    uplift = format_delta(found.value, found.unit)
-    return f"Per task, against no skill: {uplift}{_proof(found)}."
-
-
-def _proof(found: ArmContrast) -> str:
+    start = f"Per task, against no skill: {format_delta(found.value, found.unit)}"
     if found.p_better is None or found.p_worse is None:
-        return ""
-    if found.p_better <= ALPHA and found.gained > 0:
-        return f", better (p = {found.p_better:.2g})"
-    if found.p_worse <= ALPHA and found.gained < 0:
-        return f", worse (p = {found.p_worse:.2g})"
-    return f", which may be chance (p = {min(found.p_better, found.p_worse):.2g})"
+        return f"{start}."
+    return f"{start}, {_proof(found.gained, found.p_better, found.p_worse)}."
+
+
+def _proof(gained: float, p_better: float, p_worse: float) -> str:
+    if p_better <= ALPHA and gained > 0:
+        return f"better (p = {p_better:.2g})"
+    if p_worse <= ALPHA and gained < 0:
+        return f"worse (p = {p_worse:.2g})"
+    return f"which may be chance (p = {min(p_better, p_worse):.2g})"
 
 
 def _than_before(run: Run, now: Sequence[Result], before: Sequence[Result]) -> str:
@@ -151,14 +150,10 @@ def _than_before(run: Run, now: Sequence[Result], before: Sequence[Result]) -> s
         return ""
     moved = fmean(fmean(case.now) - fmean(case.before) for case in cases)
     start = f"Per task, against the baseline's: {format_delta(moved, 'points')}"
-    if not run.random:
+    if not run.random or not moved:
         return f"{start}."
     tails = permutation_tails(cases)
-    if moved > 0 and tails.high <= ALPHA:
-        return f"{start}, better (p = {tails.high:.2g})."
-    if moved < 0 and tails.low <= ALPHA:
-        return f"{start}, worse (p = {tails.low:.2g})."
-    return f"{start}, which may be chance (p = {min(tails.low, tails.high):.2g})." if moved else f"{start}."
+    return f"{start}, {_proof(moved, tails.high, tails.low)}."
 
 
 def _shares(results: Iterable[Result]) -> dict[str, list[float]]:
