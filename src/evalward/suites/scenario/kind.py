@@ -16,9 +16,9 @@ from evalward.records.result import Details, Result
 from evalward.records.sections import FileText, Section, TrialSection
 from evalward.records.target_id import target_id
 from evalward.render.kinds import TrialText
-from evalward.sandbox.process import SandboxLimits, available
+from evalward.sandbox.process import available
 from evalward.suites.base import BaseKind, Prepared, Proof, TrialOutcome
-from evalward.suites.isolation import shortcomings
+from evalward.suites.isolation import sandbox_limits, shortcomings
 from evalward.suites.judge.who import JudgeNeeds
 from evalward.suites.scenario.builtin import SYSTEM, BuiltInAgent
 from evalward.suites.scenario.case import ScenarioCase, subject_of
@@ -80,9 +80,7 @@ class ScenarioKind(BaseKind):
         """Scenarios, walls and prompt of a suite."""
         prompting = load_prompting(config.root, spec.system, None, SYSTEM)
         loaded = load_cases(spec, config)
-        limits = SandboxLimits(
-            memory_mb=spec.limits.memory_mb, processes=spec.limits.processes, disk_mb=spec.limits.disk_mb
-        )
+        limits = sandbox_limits(spec.limits)
         walls = Walls(limits, spec.network, spec.allow_unisolated, spec.gates_network)
         found = available()
         prompts = prompting.subject if any(map(is_talked_with, spec.targets)) else {}

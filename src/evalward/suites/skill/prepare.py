@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from evalward.config import LoadedConfig
-from evalward.sandbox.process import SandboxLimits, available
+from evalward.sandbox.process import available
 from evalward.suites.base import Prepared
-from evalward.suites.isolation import shortcomings
+from evalward.suites.isolation import sandbox_limits, shortcomings
 from evalward.suites.judge.who import JudgeNeeds
 from evalward.suites.scenario.builtin import SYSTEM
 from evalward.suites.scenario.kind import is_talked_with
@@ -22,9 +22,7 @@ def prepare(spec: SkillSuite, config: LoadedConfig) -> SkillPrepared:
     """Skills, cases and walls of a suite. Raises `InputError` with every problem of every file."""
     prompting = load_prompting(config.root, spec.system, None, SYSTEM)
     loaded = load_skills(spec, config)
-    limits = SandboxLimits(
-        memory_mb=spec.limits.memory_mb, processes=spec.limits.processes, disk_mb=spec.limits.disk_mb
-    )
+    limits = sandbox_limits(spec.limits)
     walls = Walls(limits, spec.network, spec.allow_unisolated)
     found = available()
     told = prompting if any(map(is_talked_with, spec.targets)) else None

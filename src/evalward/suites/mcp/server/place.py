@@ -12,8 +12,8 @@ from pathlib import Path
 from evalward.config import LoadedConfig
 from evalward.opening import kind_inside
 from evalward.records.problem import InputError, Place, Problem, wrong
-from evalward.sandbox.process import Network, SandboxLimits, WorkspaceSettings
-from evalward.suites.isolation import settings_of
+from evalward.sandbox.process import Network, WorkspaceSettings
+from evalward.suites.isolation import sandbox_limits, settings_of
 from evalward.suites.mcp.spec import McpSuite
 from evalward.targets.repository import case_files, installed_along, repositories
 
@@ -67,9 +67,7 @@ def place_of(spec: McpSuite, config: LoadedConfig, path: str | None = None) -> S
     if server.command is None:
         raise ValueError("a snapshot is not a server")
     path = path or os.environ.get("PATH", os.defpath)
-    limits = SandboxLimits(
-        memory_mb=spec.limits.memory_mb, processes=spec.limits.processes, disk_mb=spec.limits.disk_mb
-    )
+    limits = sandbox_limits(spec.limits)
     root = config.root.resolve()
     walls = settings_of(spec, limits, (root, *installed_along(path)), path)
     return CommandServer(
