@@ -18,7 +18,7 @@ from evalward.keeper import process, session
 from evalward.keeper.services import MOST_DOORS
 from evalward.sandbox.launcher.plan import OWN_USERS
 from evalward.wire import peer
-from evalward.wire.faults import OtherSideError
+from evalward.wire.errors import OtherSideError
 from evalward.wire.frames import WireError
 from evalward.wire.peer import CallingPeer, Incoming, Peer
 from evalward.writing import Folder

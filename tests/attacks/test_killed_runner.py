@@ -13,7 +13,7 @@ import pytest
 from evalward.cli import guarded
 from evalward.commands.world import World
 from evalward.keeper.session import RunnerSession
-from evalward.wire.faults import RunnerGoneError
+from evalward.wire.errors import RunnerGoneError
 
 pytestmark = pytest.mark.cold
 

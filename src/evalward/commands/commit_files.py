@@ -10,7 +10,7 @@ from evalward.config import LoadedConfig
 from evalward.git import GitError, GitTree, TreeFile, repository_path
 from evalward.records.baseline import Baseline
 from evalward.records.problem import wrong
-from evalward.wire.faults import RemoteFilesError
+from evalward.wire.errors import RemoteFilesError
 from evalward.wire.messages import BaseSide
 
 

@@ -6,9 +6,9 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evalward.commands.accepting import at_hand
-from evalward.commands.anchoring import anchor_of_config
 from evalward.commands.default_rules import rules_by_default
 from evalward.commands.ending import display_of, emit_as, sources_of
 from evalward.commands.files import is_ours, read_baseline_file, read_committed, read_report
@@ -17,10 +17,7 @@ from evalward.commands.pipeline import Criteria, decide_report, default_rules, p
 from evalward.commands.spelling import UpdateCommand, compare_again, shown_by
 from evalward.commands.stored_history import history_of
 from evalward.commands.world import World
-from evalward.config import LoadedConfig
-from evalward.config.load import load_config
 from evalward.decide.anchor import Anchor
-from evalward.git import GitTree
 from evalward.records.baseline import Baseline
 from evalward.records.history import HistoryEntry
 from evalward.records.policy import Policy
@@ -28,12 +25,14 @@ from evalward.records.problem import InputError, wrong
 from evalward.records.report import Report
 from evalward.render.context import PageContext
 from evalward.render.outputs import ShownJudgement, text_of
-from evalward.suites.across import unfed_rules
+
+if TYPE_CHECKING:
+    from evalward.config import LoadedConfig
 
 
 def compare_files(world: World, options: CompareOptions) -> int:
     """The verdict's exit code."""
-    loaded = load_config(options.config) if options.config else None
+    loaded = _config(options.config) if options.config else None
     policy = _policy(options, loaded)
     file = _baseline_file(options, loaded)
     report, baseline = _both_sides(world, options, file)
@@ -61,6 +60,13 @@ def compare_files(world: World, options: CompareOptions) -> int:
     return judgement.verdict.exit_code
 
 
+def _config(file: Path) -> LoadedConfig:
+    """The configuration. What reads it is loaded here: two files can be compared without one."""
+    from evalward.config.load import load_config  # noqa: PLC0415
+
+    return load_config(file)
+
+
 def _baseline_file(options: CompareOptions, loaded: LoadedConfig | None) -> Path:
     """The baseline that was named, else the config's. Raises `InputError` where neither is."""
     if options.baseline is not None:
@@ -78,6 +84,9 @@ def _past(
     """What `check` judges by besides the baseline: the history and the anchor that the config names."""
     if loaded is None:
         return (), None
+    from evalward.commands.anchoring import anchor_of_config  # noqa: PLC0415 - only a config has a repository around it
+    from evalward.git import GitTree  # noqa: PLC0415
+
     root = loaded.root
 
     def read(name: str) -> bytes | None:
@@ -118,6 +127,8 @@ def _policy(options: CompareOptions, loaded: LoadedConfig | None) -> Policy:
         if options.profile is not None:
             raise wrong("--profile", "a profile is part of a config", "Name the config with --config.")
         return Policy(fail_on=options.fail_on or "regression")
+    from evalward.suites.across import unfed_rules  # noqa: PLC0415 - as above
+
     problems = unfed_rules(loaded)
     if problems:
         raise InputError(problems)

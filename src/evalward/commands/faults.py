@@ -6,7 +6,7 @@ import tempfile
 import traceback
 
 from evalward.redaction import NOTHING, Redaction
-from evalward.wire.faults import RunnerGoneError
+from evalward.wire.errors import RunnerGoneError
 
 
 def internal_error(error: Exception, redaction: Redaction = NOTHING) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import posixpath
+from typing import TYPE_CHECKING
 
 from evalward.commands.files import REPORT_HINT
 from evalward.commands.pipeline import remeasured
 from evalward.git import GitTree
-from evalward.github.event import EventPlan
 from evalward.records.problem import wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import Report
+
+if TYPE_CHECKING:
+    from evalward.github.event import EventPlan
 
 NO_COMMIT = "The report doesn't say which commit it measured: that it is this one, only the workflow can know."
 MEASURE = "Measure in the same run, for example with `evalward run` in a step before this one."

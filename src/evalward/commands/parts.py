@@ -15,7 +15,6 @@ from evalward.commands.world import World
 from evalward.config import LoadedConfig
 from evalward.decide.confirm import may_confirm
 from evalward.engine.parts import MergedParts, NamedPart, merged
-from evalward.engine.shards import config_of_shard
 from evalward.engine.store import artifacts_path, trial_path
 from evalward.git import GitTree
 from evalward.keeper.outputs import OutputFolder
@@ -62,6 +61,7 @@ def ordered(loaded: LoadedConfig, order: m.MeasureOrder, share: ShardBasis) -> t
     The cases are shared out by how long the baseline's trials took, or those of the history.
     """
     from evalward.commands.shard_times import durations_of, usual_times  # noqa: PLC0415 - few runs are shards
+    from evalward.engine.shards import config_of_shard  # noqa: PLC0415 - it loads what plans suites
 
     number, total = share.shard
     config = config_of_shard(loaded.config, total, confirms=may_confirm(share.policy, share.baseline))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from evalward.config.loaded import LoadedConfig
 from evalward.decide.anchor import Anchor, anchored
 from evalward.decide.compare import compare
 from evalward.decide.confirm import Retrials, may_confirm, to_confirm
@@ -30,6 +30,9 @@ from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Verdict
 from evalward.registry import KINDS, has
 from evalward.suites.base import Kind, kind_named, kinds
+
+if TYPE_CHECKING:
+    from evalward.config.loaded import LoadedConfig
 
 Decide = Callable[[Report, Baseline | None, Policy], Judgement]
 """Judges a report: `decide_report` with whatever else is known."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from evalward.commands.world import World
-from evalward.config.model import HistoryPlace
 from evalward.decide.history_file import HISTORY_FILE, read_history
 from evalward.records.history import HistoryEntry
 from evalward.records.problem import InputError
+
+if TYPE_CHECKING:
+    from evalward.config.model import HistoryPlace
 
 
 def history_of(world: World, place: HistoryPlace | None, read: Callable[[str], bytes | None]) -> list[HistoryEntry]:

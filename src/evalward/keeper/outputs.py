@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalward.engine.store import Store
-from evalward.git import run_git
 from evalward.records.problem import InputError, unwritable, wrong
 from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN
 from evalward.redaction import NOTHING, Redaction
@@ -166,6 +165,8 @@ def _refuse_tracked(path: Path, shown: str, search_path: str) -> None:
     top = next((above for above in place.parents if os.path.lexists(above / ".git")), None)
     if top is None:
         return
+    from evalward.git import run_git  # noqa: PLC0415 - a command that has no folder to make starts no git
+
     name = place.relative_to(top).as_posix()
     code, output = run_git(top, search_path, ["--literal-pathspecs", "ls-files", "-z", "--", name])
     if code not in {0, NO_GIT}:

@@ -16,7 +16,8 @@ from evalward.keeper.process import started
 from evalward.records.base import Record
 from evalward.records.calibration import Calibration
 from evalward.wire import messages as m
-from evalward.wire.faults import InterruptedRunError, OtherSideError, RunnerGoneError, error_of, fault_of_error
+from evalward.wire.errors import InterruptedRunError, OtherSideError, RunnerGoneError
+from evalward.wire.faults import error_of, fault_of_error
 from evalward.wire.frames import WireError
 from evalward.wire.peer import CallFailedError, CallingPeer, Incoming
 

@@ -26,7 +26,7 @@ from evalward.records.target_id import target_id
 from evalward.runner.base_files import BaseFilesReader, Listed, Read
 from evalward.runner.link import Keeper
 from evalward.targets.asking import Asker
-from evalward.wire.faults import RemoteFilesError
+from evalward.wire.errors import RemoteFilesError
 from evalward.wire.messages import BaseSide
 
 T = TypeVar("T")

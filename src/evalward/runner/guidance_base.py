@@ -18,7 +18,7 @@ from evalward.runner.measure import OtherGuidance, RunPlan
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.fixture import GUIDANCE_NAMES, is_guidance
 from evalward.suites.scenario.variants import Guidance
-from evalward.wire.faults import RemoteFilesError
+from evalward.wire.errors import RemoteFilesError
 
 
 @dataclass(frozen=True)

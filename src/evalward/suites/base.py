@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, cast
 
 from typing_extensions import TypeVar  # with defaults: a kind of which nothing more is known is a plain `Kind`
 
-from evalward.config import LoadedConfig, Suite
 from evalward.decide.kinds import ComparedKind, PlainKind
 from evalward.records.case import Case
 from evalward.records.metric import Measurement
@@ -23,12 +22,13 @@ from evalward.records.trace import Trace
 from evalward.registry import KINDS, has, installed, ours
 from evalward.render.kinds import ShownKind, TrialText
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what compares and shows loads no configuration
+    from evalward.config import LoadedConfig, Suite
     from evalward.decide.guidance import GuidanceReading
     from evalward.suites.judge.who import JudgeNeeds, Judges
 
 
-SpecT = TypeVar("SpecT", bound=Suite, default=Any)
+SpecT = TypeVar("SpecT", bound="Suite", default=Any)
 CaseT = TypeVar("CaseT", bound=Case, default=Any)
 SettingsT = TypeVar("SettingsT", default=Any)
 

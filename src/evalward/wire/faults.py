@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from evalward.records.base import Record, clean_text
 from evalward.records.problem import InputError, Problem
 from evalward.targets.failures import Cause, TargetError
+from evalward.wire.errors import InterruptedRunError, OtherSideError, RemoteFilesError
 
 MESSAGE_LIMIT, TRACEBACK_LIMIT = 4000, 20_000  # characters
 
@@ -26,26 +27,6 @@ class WireFault(Record):
     target: str = ""
     retry_after: float | None = None
     number: int | None = None
-
-
-class RemoteFilesError(Exception):
-    """Files of another commit could not be read, on the other side."""
-
-
-class OtherSideError(Exception):
-    """The other process broke: its own fault, whose traceback it has written down."""
-
-
-class RunnerGoneError(OtherSideError):
-    """The runner's process ended in the middle of a job; `how` it did, and for a log, what it said last."""
-
-    def __init__(self, how: str, said: str = "") -> None:
-        super().__init__(f"the runner ended unexpectedly ({how}) {said}".rstrip())
-        self.how, self.said = how, said
-
-
-class InterruptedRunError(Exception):
-    """The other process was asked to end."""
 
 
 def fault_of_error(error: BaseException) -> WireFault:

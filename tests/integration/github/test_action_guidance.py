@@ -20,7 +20,7 @@ from evalward.records.guidance import GuidanceComparison
 from evalward.records.report import Report, Tool
 from evalward.runner.guidance_base import OtherCommit, against_base
 from evalward.runner.measure import prepare
-from evalward.wire.faults import RemoteFilesError
+from evalward.wire.errors import RemoteFilesError
 from support.git_repo import pull_request_repo, shallow_clone, write_files
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub
 from support.github_events import pull_request

@@ -8,13 +8,8 @@ from hypothesis import strategies as st
 
 from evalward.records.problem import InputError, wrong
 from evalward.targets.failures import Cause, TargetError
-from evalward.wire.faults import (
-    InterruptedRunError,
-    OtherSideError,
-    RemoteFilesError,
-    error_of,
-    fault_of_error,
-)
+from evalward.wire.errors import InterruptedRunError, OtherSideError, RemoteFilesError
+from evalward.wire.faults import error_of, fault_of_error
 from evalward.wire.messages import written
 
 
