@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from support.warm import EVALWARD
+from support import warm
 
 CASES = ("count", "find", "greet", "sum", "date", "weather")
 KEY = "sk-0123456789abcdef0123456789"
@@ -30,7 +30,7 @@ here = pathlib.Path(__file__).parent
 state = json.loads((here / "state.json").read_text())
 (here / "seen.json").write_text(json.dumps(sorted(os.environ)))
 if state.get("crash"):
-    print("Traceback: no route to the model")
+    print("Fatal: no route to the model")
     sys.exit(9)
 elements = []
 for case, luck in state["cases"].items():
@@ -86,8 +86,7 @@ class Project:
         (self.root / "state.json").write_text(json.dumps(state), "utf-8")
 
     def evalward(self, *words: str, env: dict[str, str] | None = None) -> Done:
-        whole = {**os.environ, **(env or {})}
-        done = subprocess.run([EVALWARD, *words], cwd=self.root, env=whole, capture_output=True, text=True, check=False)
+        done = warm.evalward(*words, cwd=self.root, env={**os.environ, **(env or {})})
         return Done(done.returncode, done.stdout, done.stderr)
 
     def run_of_report(self) -> dict[str, Any]:
@@ -157,9 +156,9 @@ def test_a_harness_that_leaves_nothing__gives_no_verdict(project: Project) -> No
     project.fails(crash=True)
     done = project.evalward("check")
     assert done.code == 3
-    assert "  | Traceback: no route to the model" in done.err
+    assert "  | Fatal: no route to the model" in done.err
     words = " ".join(done.out.split())
-    assert "bot: the harness ended with exit code 9 and left nothing in logs/*.xml: Traceback: no route" in words
+    assert "bot: the harness ended with exit code 9 and left nothing in logs/*.xml: Fatal: no route" in words
 
 
 def test_results_that_are_older_than_the_run__are_none_of_it(project: Project) -> None:
@@ -184,6 +183,7 @@ def test_files_of_an_earlier_step__are_read_without_a_run(project: Project) -> N
     assert "suite bot, results logs/*.xml: there is no result file. Run the harness first" in done.err
 
 
+@pytest.mark.cold  # what the harness finds in its environment is what processes were started with
 def test_the_command__has_the_keys_that_the_suite_names_and_no_others(project: Project) -> None:
     project.write(env=["BOT_KEY"])
     project.fails()

@@ -16,6 +16,7 @@ from support import warm
 from support.git_repo import commit, git, init
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "guidance"
+TRIALS = 4  # the fewest by which something shows beyond chance, when all trials of a guidance go alike
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,22 @@ def evalward(*arguments: str | Path, cwd: Path | None = None) -> Ran:
     return Ran(done.returncode, done.stdout, done.stderr)
 
 
+def loaded_dice(folder: Path) -> Path:
+    """The example with an agent whose dice fall the same in each trial: nothing here hangs on luck."""
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("evalward-out"))
+    reader = folder / "reader.py"
+    text = reader.read_text("utf-8")
+    assert text.count("random.SystemRandom()") == 1
+    reader.write_text(text.replace("random.SystemRandom()", "random.Random(1)"), "utf-8")
+    return folder
+
+
 @pytest.fixture(scope="module")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The output of the example: three guidances, six trials of each scenario."""
-    output = tmp_path_factory.mktemp("example")
-    ran = evalward("guidance", "--config", EXAMPLE / "evalward.yml", "--trials", "6", "--output", output)
+    """The output of the example: three guidances, four trials of each scenario."""
+    folder = tmp_path_factory.mktemp("example")
+    output, config = folder / "out", loaded_dice(folder / "guidance") / "evalward.yml"
+    ran = evalward("guidance", "--config", config, "--trials", str(TRIALS), "--output", output)
     assert ran.code == 0, ran.err
     assert "clear against current: better on error_rate, help_seeking" in " ".join(ran.out.split())
     return output
@@ -59,7 +71,7 @@ def test_the_example__tells_which_guidance_is_better_and_on_what(example: Path) 
 
 def test_the_example__says_what_the_guidance_should_say(example: Path) -> None:
     current, clear, none = comparison(example).columns
-    assert current.advice[0].startswith('`jot add --text "buy milk" --label shop` failed in 12 of 12 trials')
+    assert current.advice[0].startswith('`jot add --text "buy milk" --label shop` failed in 8 of 8 trials')
     assert "Show an example that works: `jot add " in current.advice[0], current.advice
     assert [finding.id for finding in clear.findings] == ["clear_docs"]
     assert "docs_too_short" in [finding.id for finding in none.findings]
@@ -83,14 +95,14 @@ def test_the_example__is_valid() -> None:
 
 def test_another_commits_guidance__and_the_checkout_stays_as_it_is(tmp_path: Path) -> None:
     repo = init(tmp_path / "repo")
-    shutil.copytree(EXAMPLE, repo / "evals", ignore=shutil.ignore_patterns("evalward-out"))
+    loaded_dice(repo / "evals")
     scenario = repo / "evals" / "cases" / "note-the-day.yaml"
     unjudged = scenario.read_text("utf-8").replace("{enabled: true, ", "{enabled: false, ")  # nobody recorded v1
     commit(repo, {"evals/cases/note-the-day.yaml": unjudged})
     git(repo, "tag", "v1")
     guide = (EXAMPLE / "cases" / "guides" / "clear.md").read_text("utf-8")
     commit(repo, {"evals/cases/jot/AGENTS.md": guide})
-    words = ("guidance", "--config", "evals/evalward.yml", "--trials", "6")
+    words = ("guidance", "--config", "evals/evalward.yml", "--trials", str(TRIALS))
     ran = evalward(*words, "--against", "v1", "--format", "json", cwd=repo)
     assert ran.code == 0, ran.err
     (found,) = json.loads(ran.out)["comparisons"]

@@ -47,10 +47,9 @@ def check(folder: Path, output: Path, task: str, config: str) -> tuple[Completed
     return done, measured(output, "patch:agent")
 
 
-@pytest.mark.parametrize(("task", "rounds"), [("orders", 7), ("words", 3)])
+@pytest.mark.parametrize(("task", "rounds"), [("orders", 3), ("words", 1)])
 def test_a_change_that_wins_passes(tmp_path: Path, task: str, rounds: int) -> None:
-    folder = EXAMPLE if rounds == 7 else with_rounds(rounds, tmp_path / "example")
-    done, run = check(folder, tmp_path / "out", task, "evalward.yml")
+    done, run = check(with_rounds(rounds, tmp_path / "example"), tmp_path / "out", task, "evalward.yml")
     assert done.returncode == 0, done.stdout
     details = run["cases"][0]["details"]
     assert (run["cases"][0]["status"], details["fallback_to_baseline"]) == ("passed", False)
@@ -73,6 +72,7 @@ def test_a_faster_wrong_answer_falls_back_and_the_gate_fails(tmp_path: Path, tas
 
 
 def test_the_tasks_tell_right_from_wrong() -> None:
+    """Beyond chance, which takes the rounds that the example asks for: nothing is changed here."""
     done = evalward(EXAMPLE, "validate", "evalward.yml")
     assert done.returncode == 0, done.stderr
     assert "2 tasks measured with nop and oracle in turns, 2 patches tried" in done.stdout + done.stderr
