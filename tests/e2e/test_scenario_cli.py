@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,6 +33,13 @@ def bench(tmp_path: Path) -> Bench:
     return made
 
 
+def write_alone(bench: Bench, only: dict[str, Any]) -> None:
+    """This scenario in the place of the two."""
+    for name in ("one", "two"):
+        (bench.root / "evals" / f"{name}.yaml").unlink()
+    bench.write(["oracle", "scripted:agent"], only)
+
+
 def test_validate_proves_scenarios(bench: Bench) -> None:
     done = evalward(bench, "validate", "evalward.yml")
     assert done.returncode == 0, done.stderr
@@ -40,7 +48,7 @@ def test_validate_proves_scenarios(bench: Bench) -> None:
 
 def test_validate_names_what_proves_nothing(bench: Bench) -> None:
     free = scenario("three", evaluation={"gates": [{"type": "file_exists", "path": "AGENTS.md"}]})
-    bench.write(["oracle", "scripted:agent"], free)
+    write_alone(bench, free)
     done = evalward(bench, "validate", "evalward.yml")
     assert done.returncode == 2
     assert "evals/three.yaml:" in done.stderr
@@ -48,7 +56,7 @@ def test_validate_names_what_proves_nothing(bench: Bench) -> None:
 
 
 def test_validate_tells_what_is_odd_and_no_mistake(bench: Bench) -> None:
-    bench.write(["oracle", "scripted:agent"], {**scenario("three"), "colour": "red"})
+    write_alone(bench, {**scenario("three"), "colour": "red"})
     done = evalward(bench, "validate", "evalward.yml")
     assert done.returncode == 0, done.stderr
     assert "warning: evals/three.yaml:" in done.stdout
@@ -56,17 +64,23 @@ def test_validate_tells_what_is_odd_and_no_mistake(bench: Bench) -> None:
 
 
 @pytest.mark.cold  # what the agent finds in /proc is what processes were started with
-def test_run_baseline_and_check_of_a_tool_that_broke(bench: Bench) -> None:
+def test_run_and_baseline_hold_no_secret(bench: Bench) -> None:
     done = evalward(bench, "run")
     assert done.returncode == 0, done.stderr
     output = bench.root / "evalward-out"
     assert not [p for p in output.rglob("*") if p.is_file() and CANARY in p.read_text("utf-8", errors="replace")]
+    assert evalward(bench, "baseline", "update").returncode == 0
+    assert CANARY not in (bench.root / ".evalward" / "baseline.json").read_text("utf-8")
+
+
+def test_run_baseline_and_check_of_a_tool_that_broke(bench: Bench) -> None:
+    done = evalward(bench, "run")
+    assert done.returncode == 0, done.stderr
+    output = bench.root / "evalward-out"
     (run,) = json.loads((output / "report.json").read_text("utf-8"))["runs"]
     assert (run["kind"], run["metrics"]["outcome_pass_rate"]["value"]) == ("scenario", 1.0)
     assert (output / run["cases"][0]["details"]["artifacts"] / "evaluation.md").is_file()
     assert evalward(bench, "baseline", "update").returncode == 0
-    assert CANARY not in (bench.root / ".evalward" / "baseline.json").read_text("utf-8")
-
     assert evalward(bench, "check").returncode == 0
 
     tool = bench.root / "evals" / "fixture" / "todo"
