@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from html.parser import HTMLParser
 
 from markdown_it import MarkdownIt
@@ -73,11 +74,16 @@ class Rendered(HTMLParser):
 
 def rendered(markdown: str) -> Rendered:
     """The document that CommonMark with tables and strikethrough makes of this text."""
-    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
     document = Rendered()
-    document.feed(parser.render(markdown))
+    document.feed(_parser().render(markdown))
     document.close()
     return document
+
+
+@cache
+def _parser() -> MarkdownIt:
+    """It keeps nothing of what it reads, and takes longer to make than a short text to read."""
+    return MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 
 
 def tags(document: Rendered, names: Iterable[str]) -> list[str]:

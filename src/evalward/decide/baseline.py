@@ -17,7 +17,6 @@ from evalward.decide.pooling import (
     combine,
     kept_run,
     pooled_run,
-    report_digest,
     run_key,
     without_skipped,
 )
@@ -128,7 +127,7 @@ def update_baseline(
         created_at=source.created_at,
         commit=source.commit,
         evalward=source.evalward,
-        reports=[*fed, *sorted(report_digest(one.report) for one in new)][-MOST_TRIALS:],
+        reports=[*fed, *sorted(one.digest for one in new)][-MOST_TRIALS:],
         accepted=previous.provenance.accepted if previous else [],
     )
     sources = [previous.texts if previous else {}, *(one.report.texts for one in new)]
@@ -227,9 +226,8 @@ def _unknown(whole: Sequence[NamedReport], fed: Collection[str]) -> tuple[list[N
     new: list[NamedReport] = []
     known: list[NamedReport] = []
     for one in whole:
-        key = report_digest(one.report)
-        (known if key in seen else new).append(one)
-        seen.add(key)
+        (known if one.digest in seen else new).append(one)
+        seen.add(one.digest)
     return new, known
 
 

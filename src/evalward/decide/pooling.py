@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from evalward.records.base import digest
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun, BaselineTrial, baseline_case, baseline_trial
@@ -30,6 +31,11 @@ class NamedReport:
 
     report: Report
     file: str
+
+    @cached_property
+    def digest(self) -> str:
+        """What identifies its trials."""
+        return report_digest(self.report)
 
 
 def run_key(run: Run | BaselineRun) -> Key:
@@ -106,7 +112,7 @@ def combine(measured: Sequence[NamedReport]) -> Report:
     """
     if len(measured) == 1:
         return measured[0].report
-    ordered = sorted(measured, key=lambda one: (one.report.created_at, report_digest(one.report)))
+    ordered = sorted(measured, key=lambda one: (one.report.created_at, one.digest))
     problems = [problem for one in ordered[:-1] for problem in _differences(one, ordered[-1])]
     if problems:
         raise InputError(problems)

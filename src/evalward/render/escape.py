@@ -15,6 +15,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 
 from evalward.records.base import clean_text
 
@@ -72,6 +73,8 @@ _MARKUP = {char: "\\" + char for char in "\\`*[]#~^"} | {
 }
 _BLOCK_START = re.compile(r"(?P<digits>\d{0,9})(?P<sign>[.)]|[-+=:]+)\Z")
 _LOOSE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
+_KEPT = 4000
+"""Of so many texts it is remembered what they become: each detail of a page names the same cases again."""
 
 
 def plain(text: str, limit: int | None = None) -> str:
@@ -91,7 +94,11 @@ def one_line(text: str, limit: int | None = None) -> str:
     if limit is None:
         return _BLANKS.sub(" ", plain(text)).strip()
     head = _head(text, limit)
-    return _cut(_BLANKS.sub(" ", plain(head)).strip(), limit, more=len(head) < len(text))
+    return _line(head, limit, more=len(head) < len(text))
+
+
+def _line(head: str, limit: int, *, more: bool) -> str:
+    return _cut(_BLANKS.sub(" ", plain(head)).strip(), limit, more=more)
 
 
 def log_text(text: str) -> str:
@@ -105,7 +112,13 @@ def log_text(text: str) -> str:
 
 def md_cell(text: str, limit: int = 120) -> str:
     """Text that is safe inside a Markdown table cell or sentence: one line, no markup, nothing that links."""
-    parts = _QUOTATION.split(one_line(text, limit))
+    head = _head(text, limit)
+    return _cell(head, limit, len(head) < len(text))
+
+
+@lru_cache(_KEPT)
+def _cell(head: str, limit: int, more: bool) -> str:
+    parts = _QUOTATION.split(_line(head, limit, more=more))
     return "".join(
         md_code(part, len(part)) if index % 2 and _LINKABLE.search(part) else _words(part, starts=not index)
         for index, part in enumerate(parts)
@@ -129,8 +142,13 @@ def without_marks(text: str) -> str:
 def md_code(text: str, limit: int = 120) -> str:
     """An inline code span on one line, for any content, inside and outside of table cells."""
     head = _head(text, limit)
+    return _code(head, limit, len(head) < len(text))
+
+
+@lru_cache(_KEPT)
+def _code(head: str, limit: int, more: bool) -> str:
     joined = re.sub(r"\n+", " ↵ ", plain(head).strip("\n")).replace("\t", " ")
-    line = _cut(joined, limit, more=len(head) < len(text))
+    line = _cut(joined, limit, more=more)
     if not line.strip():
         return "(empty)" if not line else f"<code>{'&#160;' * len(line)}</code>"
     if "|" in line:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from evalward.suites.scenario.details import FailedCommand
 from evalward.suites.scenario.guidance import READING
 from support import judgements
 from support.hostile import EVERYTHING, SNIPPETS, fill
-from support.markdown import rendered
+from support.markdown import Rendered, rendered
 from support.scenario_reports import scenario_report, scenario_run
 from support.scenarios import trial
 
@@ -93,17 +94,22 @@ def test_a_long_comment_keeps_the_sentence() -> None:
 
 @pytest.mark.parametrize("text", [*(f"x{snippet} y" for snippet in SNIPPETS), EVERYTHING])
 def test_hostile_names_commands_and_errors_change_no_element(text: str) -> None:
-    calm, hostile = fill(BETTER, "calm"), fill(BETTER, text)
-    for one, other in (
-        (rendered(guidance_markdown([calm])), rendered(guidance_markdown([hostile]))),
-        (
-            rendered(comment(judged(calm), judgements.context())),
-            rendered(comment(judged(hostile), judgements.context())),
-        ),
-    ):
+    for elements, other in zip(calm_elements(), documents(text), strict=True):
         assert "Guidance:" in other.text
-        assert other.elements == one.elements
+        assert other.elements == list(elements)
         assert other.links() == []
+
+
+def documents(text: str) -> list[Rendered]:
+    """The table and the comment of a comparison that names everything so."""
+    found = fill(BETTER, text)
+    return [rendered(guidance_markdown([found])), rendered(comment(judged(found), judgements.context()))]
+
+
+@cache
+def calm_elements() -> tuple[tuple[str, ...], ...]:
+    """What both are made of where nobody means harm."""
+    return tuple(tuple(document.elements) for document in documents("calm"))
 
 
 def test_hostile_names_commands_and_errors_reach_no_terminal() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from evalward.commands.pipeline import Criteria
@@ -17,7 +19,7 @@ from evalward.suites.mcp.judging import score_calls
 from evalward.suites.mcp.kind import MCP
 from support import judgements
 from support.hostile import EVERYTHING, SNIPPETS
-from support.markdown import rendered
+from support.markdown import Rendered, rendered
 from support.mcp_calls import call, mcp_case, shop, undeclared
 from support.mcp_reports import confused, fine, mcp_report, mcp_run
 from support.shown import report_markdown, report_text
@@ -89,15 +91,22 @@ def named(text: str) -> Report:
 
 @pytest.mark.parametrize("text", [*(f"x{snippet} y" for snippet in SNIPPETS), EVERYTHING])
 def test_hostile_names_of_tools_change_no_element(text: str) -> None:
-    calm, hostile = named("calm"), named(text)
-    pairs = [
-        (comment(judged(calm), judgements.context()), comment(judged(hostile), judgements.context())),
-        (report_markdown([calm]), report_markdown([hostile])),
-    ]
-    for one, other in ((rendered(first), rendered(second)) for first, second in pairs):
+    for elements, other in zip(calm_elements(), documents(text), strict=True):
         assert "Confused tools" in other.text
-        assert other.elements == one.elements
+        assert other.elements == list(elements)
         assert other.links() == []
+
+
+def documents(text: str) -> list[Rendered]:
+    """The comment and the report that name everything so."""
+    report = named(text)
+    return [rendered(comment(judged(report), judgements.context())), rendered(report_markdown([report]))]
+
+
+@cache
+def calm_elements() -> tuple[tuple[str, ...], ...]:
+    """What both are made of where nobody means harm."""
+    return tuple(tuple(document.elements) for document in documents("calm"))
 
 
 def test_hostile_names_of_tools_reach_no_terminal() -> None:

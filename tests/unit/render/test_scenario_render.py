@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from evalward.commands.pipeline import Criteria
@@ -21,7 +23,7 @@ from evalward.suites.scenario.metrics import measure
 from evalward.suites.scenario.sections import scenario_table
 from support import judgements
 from support.hostile import EVERYTHING, SNIPPETS, fill
-from support.markdown import rendered
+from support.markdown import Rendered, rendered
 from support.scenario_reports import broke, interaction, scenario_report, scenario_run, trial
 from support.shown import report_markdown, report_text
 
@@ -223,19 +225,22 @@ def named(report: Report, text: str) -> Report:
 
 @pytest.mark.parametrize("text", [*(f"x{snippet} y" for snippet in SNIPPETS), EVERYTHING])
 def test_hostile_names_and_words__change_no_element(text: str) -> None:
-    calm, hostile = named(report_with_findings(), "calm"), named(report_with_findings(), text)
-    pairs = [
-        (
-            rendered(comment(judged(calm), judgements.context())),
-            rendered(comment(judged(hostile), judgements.context())),
-        ),
-        (rendered(report_markdown([calm])), rendered(report_markdown([hostile]))),
-    ]
-
-    for one, other in pairs:
+    for elements, other in zip(calm_elements(), documents(text), strict=True):
         assert "Scenarios of" in other.text
-        assert other.elements == one.elements
+        assert other.elements == list(elements)
         assert other.links() == []
+
+
+def documents(text: str) -> list[Rendered]:
+    """The comment and the report that name everything so."""
+    report = named(report_with_findings(), text)
+    return [rendered(comment(judged(report), judgements.context())), rendered(report_markdown([report]))]
+
+
+@cache
+def calm_elements() -> tuple[tuple[str, ...], ...]:
+    """What both are made of where nobody means harm."""
+    return tuple(tuple(document.elements) for document in documents("calm"))
 
 
 def test_hostile_names_and_words__reach_no_terminal() -> None:

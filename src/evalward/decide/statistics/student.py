@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from statistics import NormalDist
 
 _TINY = 1e-300
@@ -18,6 +19,7 @@ def normal_above(z: float) -> float:
     return math.erfc(z / math.sqrt(2)) / 2
 
 
+@lru_cache(maxsize=1000)  # a report asks for a few, each many times
 def student_quantile(p: float, freedom: int) -> float:
     """t with P[T ≤ t] = p for 0 < p < 1 and `freedom` ≥ 1 degrees of freedom, by bisection."""
     if not (0 < p < 1 and freedom >= 1):
