@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from evalward.records.baseline import Baseline
 from evalward.records.evidence import Evidence
 from evalward.records.policy import Rule
 from evalward.records.verdict import Outcome, Verdict
@@ -146,12 +148,18 @@ def test_one_more_failure__never_turns_a_failed_check_into_a_passed_one(
     assert first.outcome is not Outcome.FAIL or second.outcome is not Outcome.PASS
 
 
+@cache
+def all_passed(count: int) -> Baseline:
+    """The baseline of so many trials of each case."""
+    return known(steady(37, "P" * count))
+
+
 @pytest.mark.parametrize("lost", [1, 2, 3, 5])
 @pytest.mark.parametrize("confirmed", [True, False])
 def test_more_baseline_trials__never_make_a_clear_regression_doubtful(lost: int, confirmed: bool) -> None:
     now = steady(37, **{f"c{n}": "F" for n in range(lost)})
     fresh = {f"c{n}": "FFFF" for n in range(lost)} if confirmed else {}
-    seen = [decided(measured(now, fresh), known(steady(37, "P" * count))) for count in range(1, 12)]
+    seen = [decided(measured(now, fresh), all_passed(count)) for count in range(1, 12)]
     ps = [_against(evidence_of(verdict)) for verdict in seen]
     assert ps == sorted(ps, reverse=True)
     failed = [verdict.outcome is Outcome.FAIL for verdict in seen]
