@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -38,20 +39,32 @@ def cases(*broken: str) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-@pytest.fixture
-def call(tmp_path: Path) -> Call:
-    """The command line in a repository with a baseline."""
+def calling(folder: Path) -> Call:
+    """The command line in a folder."""
 
     def evalward(*words: str) -> subprocess.CompletedProcess[str]:
-        env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "COLUMNS": "120"}
+        env = {"PATH": os.environ["PATH"], "HOME": str(folder), "COLUMNS": "120"}
         env |= {"PYTHONPATH": os.environ["PYTHONPATH"]} if "PYTHONPATH" in os.environ else {}
-        return warm.evalward(*words, cwd=tmp_path, env=env)
+        return warm.evalward(*words, cwd=folder, env=env)
 
-    (tmp_path / "evalward.yml").write_text(CONFIG, "utf-8")
-    (tmp_path / "cases.jsonl").write_text(cases(), "utf-8")
-    for words in (["run"], ["baseline", "update"]):
-        assert evalward(*words).returncode == 0
     return evalward
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two cases and their baseline."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "evalward.yml").write_text(CONFIG, "utf-8")
+    (folder / "cases.jsonl").write_text(cases(), "utf-8")
+    for words in (["run"], ["baseline", "update"]):
+        assert calling(folder)(*words).returncode == 0
+    return folder
+
+
+@pytest.fixture
+def call(made: Path, tmp_path: Path) -> Call:
+    """The command line in such a folder, for one test."""
+    return calling(shutil.copytree(made, tmp_path, dirs_exist_ok=True))
 
 
 def baseline(folder: Path) -> dict[str, Any]:

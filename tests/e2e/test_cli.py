@@ -8,13 +8,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from support import warm
+from support.live_runs import Done
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "bash-tools"
 
@@ -43,39 +44,43 @@ def lines(*tasks: dict[str, Any]) -> str:
     return "".join(json.dumps(item) + "\n" for item in tasks)
 
 
-@dataclass(frozen=True)
-class Done:
-    """What a command did."""
+def small(folder: Path) -> Path:
+    """A small repository with a config and two cases."""
+    (folder / "evalward.yml").write_text(CONFIG, "utf-8")
+    (folder / "cases.jsonl").write_text(lines(task("one"), task("two")), "utf-8")
+    return folder
 
-    code: int
-    out: str
-    err: str
+
+def called(folder: Path, *words: str) -> Done:
+    """A command in a folder."""
+    env = {"PATH": os.environ["PATH"], "HOME": str(folder), "COLUMNS": "120"}
+    done = warm.evalward(*words, cwd=folder, env=env)
+    return Done(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
-    """A small repository with a config and two cases."""
-    (tmp_path / "evalward.yml").write_text(CONFIG, "utf-8")
-    (tmp_path / "cases.jsonl").write_text(lines(task("one"), task("two")), "utf-8")
-    return tmp_path
+    return small(tmp_path)
 
 
 @pytest.fixture
 def evalward(repo: Path) -> Callable[..., Done]:
-    def call(*words: str) -> Done:
-        env = {"PATH": os.environ["PATH"], "HOME": str(repo), "COLUMNS": "120"}
-        done = warm.evalward(*words, cwd=repo, env=env)
-        return Done(done.returncode, done.stdout, done.stderr)
+    return partial(called, repo)
 
-    return call
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small repository with a baseline."""
+    folder = small(tmp_path_factory.mktemp("measured"))
+    assert called(folder, "run").code == 0
+    assert called(folder, "baseline", "update").code == 0
+    return folder
 
 
 @pytest.fixture
-def based(repo: Path, evalward: Callable[..., Done]) -> Path:
-    """The same with a baseline."""
-    assert evalward("run").code == 0
-    assert evalward("baseline", "update").code == 0
-    return repo
+def based(measured: Path, repo: Path) -> Path:
+    """The same, for one test."""
+    return shutil.copytree(measured, repo, dirs_exist_ok=True)
 
 
 @pytest.mark.cold
@@ -166,12 +171,7 @@ def test_check__a_part_of_one_suite_leaves_the_others_and_the_floors_of_the_whol
 
 def test_check__what_failed_last_time_is_run_again(tmp_path: Path) -> None:
     """In the example: two cases of one target, until they pass."""
-    shutil.copytree(EXAMPLE, tmp_path / "example")
-
-    def evalward(*words: str) -> Done:
-        env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "COLUMNS": "120"}
-        done = warm.evalward(*words, cwd=tmp_path / "example", env=env)
-        return Done(done.returncode, done.stdout, done.stderr)
+    evalward = partial(called, shutil.copytree(EXAMPLE, tmp_path / "example"))
 
     def measured() -> list[tuple[str, str, list[str]]]:
         report = json.loads((tmp_path / "example/evalward-out/report.json").read_text("utf-8"))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from support import warm
-from support.git_repo import git
+from support.git_repo import init
 
 CONFIG = """\
 version: 1
@@ -27,15 +28,18 @@ def case(name: str, solution: str) -> str:
     return json.dumps({"id": name, "category": "c", "prompt": "p", "expectations": expectations, "solution": solution})
 
 
-@pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    """A repository in which one case of two fails, and a floor that this breaks; its baseline allows it."""
-    git(tmp_path, "init", "--quiet")
-    (tmp_path / "evalward.yml").write_text(CONFIG.format(floor=0.9), "utf-8")
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository in which one case of two fails, and a floor that this breaks; its baseline allows it; checked."""
+    repo = init(tmp_path_factory.mktemp("made"))
+    (repo / "evalward.yml").write_text(CONFIG.format(floor=0.9), "utf-8")
     lines = [case("one", "echo one"), case("two", "echo wrong")]
-    (tmp_path / "cases.jsonl").write_text("\n".join(lines), "utf-8")
-    (tmp_path / "sub").mkdir()
-    return tmp_path
+    (repo / "cases.jsonl").write_text("\n".join(lines), "utf-8")
+    (repo / "sub").mkdir()
+    assert called(repo, "run")[0] == 0
+    assert called(repo, "baseline", "update")[0] == 0
+    assert called(repo, "check")[0] == 1
+    return repo
 
 
 def called(folder: Path, *words: str) -> tuple[int, str, str]:
@@ -45,12 +49,9 @@ def called(folder: Path, *words: str) -> tuple[int, str, str]:
 
 
 @pytest.fixture
-def checked(repo: Path) -> Path:
-    """After a check, with a baseline."""
-    assert called(repo, "run")[0] == 0
-    assert called(repo, "baseline", "update")[0] == 0
-    assert called(repo, "check")[0] == 1
-    return repo
+def checked(made: Path, tmp_path: Path) -> Path:
+    """The same, for one test."""
+    return shutil.copytree(made, tmp_path / "checked", symlinks=True)
 
 
 def verdict(folder: Path, *words: str) -> tuple[int, dict[str, object]]:

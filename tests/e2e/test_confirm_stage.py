@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
+import runpy
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -179,14 +183,45 @@ SCENES = {
 }
 
 
-def test_scenes__are_judged_as_they_say(tmp_path: Path) -> None:
-    """All of them in one process each way, as people run them: about four seconds."""
-    env = {**os.environ, "PATH": f"{warm.EVALWARD.parent}:{os.environ['PATH']}", "COLUMNS": "300"}
-    script = ROOT / "examples" / "decisions" / "show.py"
-    done = subprocess.run([sys.executable, script], cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
-    told = {part.split(":", 1)[0]: " ".join(part.split()) for part in done.stdout.split("=== ")[1:]}
+SCRIPT = ROOT / "examples" / "decisions" / "show.py"
+WIDE = {"PATH": os.environ["PATH"], "COLUMNS": "300"}
+
+
+def scenes(printed: str) -> dict[str, str]:
+    """What the script says of each scene, by name."""
+    return {part.split(":", 1)[0]: " ".join(part.split()) for part in printed.split("=== ")[1:]}
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What the script says of all its scenes; the commands that it starts run in forks."""
+    folder = tmp_path_factory.mktemp("scenes")
+    out = io.StringIO()
+
+    def run(words: Sequence[str], *, check: bool, capture_output: bool = False) -> subprocess.CompletedProcess[str]:
+        done = warm.evalward(*words[1:], cwd=folder, env=WIDE)
+        assert not (check and done.returncode), done.stderr
+        out.write("" if capture_output else done.stdout)
+        return done
+
+    known = runpy.run_path(str(SCRIPT))
+    known["main"].__globals__["subprocess"] = SimpleNamespace(run=run)
+    with contextlib.chdir(folder), contextlib.redirect_stdout(out):
+        assert known["main"]([]) == 0
+    return scenes(out.getvalue())
+
+
+def test_scenes__are_judged_as_they_say(told: dict[str, str]) -> None:
     assert list(told) == list(SCENES)
     for name, (code, word, sentence) in SCENES.items():
         assert f"Evalward: {word} — " in told[name], told[name]
         assert sentence in told[name], told[name]
         assert told[name].endswith(f"exit code {code}")
+
+
+def test_scenes__are_the_same_as_people_run_them(told: dict[str, str], tmp_path: Path) -> None:
+    """One of them, each command in a process that starts from nothing."""
+    env = {**WIDE, "PATH": f"{warm.EVALWARD.parent}:{WIDE['PATH']}"}
+    words = [sys.executable, str(SCRIPT), "regression"]
+    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
+    assert scenes(done.stdout) == {"regression": told["regression"]}

@@ -19,8 +19,8 @@ from hatchling.builders.wheel import WheelBuilder
 
 from evalward.commands.demo_folder import example_files
 from evalward.edge import PROGRAM
+from support import warm
 from support.git_repo import git
-from support.warm import EVALWARD
 
 ROOT = Path(__file__).parents[2]
 REPORTS = {"report.json", "report.html", "comment.md", "judgement.json", "junit.xml", "badge.json"}
@@ -37,15 +37,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def demo(cwd: Path, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [EVALWARD, "demo", *words],
-        cwd=cwd,
-        env={"PATH": os.environ["PATH"], "COLUMNS": "80", **env},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    return warm.evalward("demo", *words, cwd=cwd, env={"PATH": os.environ["PATH"], "COLUMNS": "80", **env})
 
 
 def names(folder: Path) -> set[str]:
@@ -121,9 +113,7 @@ def test_the_command_that_it_names_shows_what_the_agent_did(
 ) -> None:
     joined = re.sub(r" \\\n +", " ", done.stdout)  # a long command goes on in the next line
     (command,) = [line.strip() for line in joined.splitlines() if "evalward show" in line]
-    shown = subprocess.run(
-        [EVALWARD, *command.split()[1:]], cwd=repository, capture_output=True, text=True, check=False, timeout=60
-    )
+    shown = warm.evalward(*command.split()[1:], cwd=repository, env={"PATH": os.environ["PATH"]})
     assert shown.returncode == 0, shown.stderr
     assert "python: command not found" in shown.stdout
 
@@ -145,10 +135,11 @@ def test_at_a_terminal_with_a_display_a_browser_opens_the_page(repository: Path,
     ours, theirs = pty.openpty()
     env = {"PATH": os.environ["PATH"], "TERM": "xterm", "BROWSER": str(browser)}
     with os.fdopen(ours, "rb", buffering=0) as terminal:
-        done = subprocess.Popen([EVALWARD, "demo"], cwd=repository, env=env, stdout=theirs, stderr=subprocess.DEVNULL)
+        done = warm.start_evalward("demo", cwd=repository, env=env, stdout=theirs)
         os.close(theirs)
         text = said_at(terminal)
-        assert done.wait(60) == 0
+        done.communicate(timeout=60)
+        assert done.wait() == 0
     assert "The report, open in your browser: " in text
     page = repository / "evalward-demo" / "evalward-out" / "report.html"
     assert (tmp_path / "opened").read_text().strip() == page.as_uri()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -20,21 +21,31 @@ POLICY = {"policy": [{"metric": "pass_rate", "max_drop": 0.02}]}
 ALWAYS = 20  # trials: more than the planned and the fresh ones
 
 
+@pytest.fixture(scope="module")
+def server() -> Iterator[ModelServer]:
+    with ModelServer(model_of(TASKS)) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, server: ModelServer) -> Path:
+    """A repository whose case `one` came and went for twelve days."""
+    repo = Repo(tmp_path_factory.mktemp("made"), server)
+    repo.write(tasks=TASKS, more={**POLICY, "history": {"folder": "kept"}})
+    assert repo.run("run", "--trials", "5").code == 0
+    assert repo.run("baseline", "update").code == 0
+    assert repo.run("history", "append", "--folder", "kept", "--ref", "main").code == 0
+    file = repo.root / "kept" / "history.jsonl"
+    line = json.loads(file.read_text("utf-8"))
+    file.write_text("".join(json.dumps(earlier(line, day)) + "\n" for day in range(1, 13)), "utf-8")
+    return repo.root
+
+
 @pytest.fixture
-def repo(tmp_path: Path) -> Iterator[Repo]:
-    """A repository whose case `one` came and went for twelve days; now `one` and `two` fail."""
-    with ModelServer(model_of(TASKS)) as server:
-        repo = Repo(tmp_path, server)
-        repo.write(tasks=TASKS, more={**POLICY, "history": {"folder": "kept"}})
-        assert repo.run("run", "--trials", "5").code == 0
-        assert repo.run("baseline", "update").code == 0
-        assert repo.run("history", "append", "--folder", "kept", "--ref", "main").code == 0
-        line = json.loads((tmp_path / "kept" / "history.jsonl").read_text("utf-8"))
-        rows = [earlier(line, day) for day in range(1, 13)]
-        (tmp_path / "kept" / "history.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-        script = moody_model(TASKS, {"one": ALWAYS, "two": ALWAYS})
-        repo.server.settings = replace(server.settings, script=script)
-        yield repo
+def repo(made: Path, tmp_path: Path, server: ModelServer) -> Repo:
+    """The same, for one test: now `one` and `two` fail."""
+    server.settings = replace(server.settings, script=moody_model(TASKS, {"one": ALWAYS, "two": ALWAYS}))
+    return Repo(shutil.copytree(made, tmp_path, dirs_exist_ok=True), server)
 
 
 def earlier(line: dict[str, Any], day: int) -> dict[str, Any]:

@@ -11,17 +11,16 @@ from pathlib import Path
 
 import pytest
 
+from support import warm
 from support.showing import COLOUR, assert_seen, shown, shown_whole
-from support.warm import EVALWARD
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PAGER = "import json, os, sys; json.dump([sys.stdin.read(), dict(os.environ)], open('seen.json', 'w'))"
 
 
 def evalward(*words: str, cwd: Path, code: int = 0) -> str:
-    done = subprocess.run([EVALWARD, *words], cwd=cwd, capture_output=True, text=True, check=False)
+    done = warm.evalward(*words, cwd=cwd, env={"PATH": os.environ["PATH"]})
     assert done.returncode == code, done.stderr
-    assert "Traceback" not in done.stderr
     return done.stdout if code == 0 else done.stderr
 
 
@@ -70,7 +69,9 @@ def test_at_a_terminal_it_is_paged_with_colours_and_nothing_secret_is_left(out: 
         "MY_TOKEN": "t",
     }
     ours, theirs = pty.openpty()
-    done = subprocess.run([EVALWARD, "show", "archive_filtered_backup"], cwd=out, env=env, stdout=theirs, check=False)
+    done = subprocess.run(
+        [warm.EVALWARD, "show", "archive_filtered_backup"], cwd=out, env=env, stdout=theirs, check=False
+    )
     os.close(theirs)
     os.close(ours)
     text, seen = json.loads((out / "seen.json").read_text("utf-8"))
@@ -85,13 +86,10 @@ def test_at_a_terminal_it_is_paged_with_colours_and_nothing_secret_is_left(out: 
 def test_the_page_is_named_where_there_is_no_display(out: Path) -> None:
     page = out / "evalward-out" / "report.html"
     page.unlink(missing_ok=True)
-    env = {"PATH": os.environ["PATH"]}
-    none = subprocess.run([EVALWARD, "view"], cwd=out, env=env, capture_output=True, text=True, check=False)
-    assert (none.returncode, "there is no such page" in none.stderr) == (2, True)
+    assert "there is no such page" in evalward("view", cwd=out, code=2)
 
     page.write_text("<!doctype html>", "utf-8")
-    some = subprocess.run([EVALWARD, "view"], cwd=out, env=env, capture_output=True, text=True, check=False)
-    assert (some.returncode, some.stdout) == (0, f"{page}\n")
+    assert evalward("view", cwd=out) == f"{page}\n"
     page.unlink()
 
 

@@ -275,9 +275,9 @@ def _end() -> None:
 
 
 class WarmCommand(WarmProcess):
-    """`evalward`, in a process of its own; its outputs are kept in files."""
+    """`evalward`, in a process of its own; its outputs are kept in files, or one goes to a descriptor of the test's."""
 
-    def __init__(self, *words: str | Path, cwd: Path, env: Mapping[str, str]) -> None:
+    def __init__(self, *words: str | Path, cwd: Path, env: Mapping[str, str], stdout: int | None = None) -> None:
         self._out, self._err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - closed when read
         with Path(os.devnull).open("rb") as null:
             order = Order(
@@ -288,7 +288,8 @@ class WarmCommand(WarmProcess):
                 descriptors=[0, 1, 2],
                 places=places(*KINDS),
             )
-            super().__init__("command", order, [null.fileno(), self._out.fileno(), self._err.fileno()])
+            out = self._out.fileno() if stdout is None else stdout
+            super().__init__("command", order, [null.fileno(), out, self._err.fileno()])
 
     def communicate(self, timeout: float | None = None) -> tuple[str, str]:
         """What it said, when it has ended. Raises `subprocess.TimeoutExpired`."""
@@ -315,16 +316,18 @@ class Command(Protocol):
     def kill(self) -> None: ...
 
 
-def start_evalward(*words: str | Path, cwd: Path, env: Mapping[str, str]) -> Command:
-    """Start the command; in a test that is marked `cold` as users do."""
+def start_evalward(*words: str | Path, cwd: Path, env: Mapping[str, str], stdout: int | None = None) -> Command:
+    """Start the command; in a test that is marked `cold` as users do. What it prints goes to `stdout`: to a terminal,
+    or to whoever doesn't read it.
+    """
     if in_use():
-        return WarmCommand(*words, cwd=cwd, env=env)
+        return WarmCommand(*words, cwd=cwd, env=env, stdout=stdout)
     return subprocess.Popen(
         [EVALWARD, *words],
         cwd=cwd,
         env=env,
         stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
+        stdout=subprocess.PIPE if stdout is None else stdout,
         stderr=subprocess.PIPE,
         encoding="utf-8",
     )
