@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from support.checkouts import copy_examples
+
 pytestmark = pytest.mark.cold
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 CANARY = "sk-canary-000111222333444555666777"
 
 WATCH = """
@@ -42,7 +42,7 @@ if sys.platform == "linux":
 @pytest.mark.parametrize("how", ["run", "check"])
 def test_no_path_of_the_checkout_is_opened_beside_the_keys(how: str, tmp_path: Path) -> None:
     checkout, seen, out = tmp_path / "checkout", tmp_path / "seen", tmp_path / "out"
-    shutil.copytree(EXAMPLES, checkout, symlinks=True)
+    copy_examples(checkout)
     config = checkout / "commands" / "pull-request.yml"
     words = [sys.executable, "-I", "-c", WATCH, *map(str, (checkout, seen)), how, str(config), str(out)]
     env = {"PATH": os.environ["PATH"], "OPENAI_API_KEY": CANARY, "MY_DATABASE": CANARY}

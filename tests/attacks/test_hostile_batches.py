@@ -95,9 +95,9 @@ async def test_a_line_without_end_is_not_read(provider: str, tmp_path: Path, mon
 
 async def test_nor_are_answers_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert bounded.ANSWER_LIMIT < batching.RESULTS_LIMIT <= 2 << 30
-    monkeypatch.setattr(batching, "RESULTS_LIMIT", 1_000_000)
+    monkeypatch.setattr(batching, "RESULTS_LIMIT", 100_000)
     with batch_server(answering(*TEXTS)) as server:
-        server.batches.spoiled = lambda answers: b"{}\n" * 1_000_000 + answers
+        server.batches.spoiled = lambda answers: b"{}\n" * 100_000 + answers
         async with batched(server, tmp_path) as asked:
             replies = await asked.ask_all(TEXTS)
     assert live_requests(server) == 2

@@ -22,9 +22,8 @@ from evalward.wire.errors import OtherSideError
 from evalward.wire.frames import WireError
 from evalward.wire.peer import CallingPeer, Incoming, Peer
 from evalward.writing import Folder
+from support import warm
 from support.checkouts import write_checkout
-
-pytestmark = pytest.mark.cold
 
 HEAD = """
 import errno, os, signal, socket, subprocess, sys, time
@@ -69,6 +68,8 @@ class Taken:
 
     def run(self, attack: str) -> tuple[int, str]:
         self.monkeypatch.setattr(process, "PROGRAM", HEAD.replace("{attack!r}", repr(attack)))
+        if warm.in_use():
+            warm.use()  # this program, too
         with pytest.raises(SystemExit) as ended:
             main(["check", "--target", "oracle", "--output", str(self.output)])
         code = ended.value.code
@@ -99,6 +100,7 @@ def skip_without_own_user(place: Path) -> None:
     user.release()
 
 
+@pytest.mark.cold
 def test_what_it_does_else_is_measured_as_ever(taken: Taken) -> None:
     code, told = taken.run("pass")
     assert (code, (taken.output / "report.json").exists()) == (0, True), told
@@ -130,6 +132,7 @@ tell(refused("keep_folder", m.written(m.Stored(path="artifacts/stolen")), [here]
 """
 
 
+@pytest.mark.cold
 def test_it_gives_us_no_folder_that_it_could_not_read_itself(taken: Taken, place: Path) -> None:
     """A descriptor is opened with its rights, and what lies below is read with ours."""
     skip_without_own_user(place)
@@ -143,6 +146,7 @@ def test_it_gives_us_no_folder_that_it_could_not_read_itself(taken: Taken, place
     assert not (taken.output / "artifacts" / "stolen").exists()
 
 
+@pytest.mark.cold
 def test_it_gives_us_no_folder_with_a_file_of_somebody_else(taken: Taken, place: Path) -> None:
     skip_without_own_user(place)
     (place / "shared").mkdir()
@@ -217,6 +221,7 @@ def test_it_opens_no_more_doors_than_we_have_files_for(taken: Taken) -> None:
     assert (code, told.splitlines()[0]) == (0, str(MOST_DOORS)), told
 
 
+@pytest.mark.cold
 def test_what_it_leaves_running_ends_with_it(taken: Taken, place: Path) -> None:
     skip_without_own_user(place)
     attack = (

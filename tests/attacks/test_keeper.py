@@ -6,7 +6,6 @@ import ast
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from support.checkouts import copy_examples
 from support.live_runs import CHAT, Repo, model_of, task
 from support.model_server import KEY, ModelServer
 from support.patience import wait_until
@@ -42,7 +42,6 @@ sys.addaudithook(hook)
 from evalward.cli import main
 main()
 """
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ANSWERS = "recorded:judge/answers-hand-written.jsonl"
 CANARY = "sk-canary-000111222333444555666777"
 
@@ -58,7 +57,7 @@ CANARY = "sk-canary-000111222333444555666777"
 )
 def test_no_path_of_the_checkout_is_opened_beside_the_keys(words: tuple[str, ...], tmp_path: Path) -> None:
     checkout, seen, out = tmp_path / "checkout", tmp_path / "seen", tmp_path / "out"
-    shutil.copytree(EXAMPLES, checkout, symlinks=True)
+    copy_examples(checkout)
     output = [] if words[0] == "judge" else ["--output", str(out)]
     done = subprocess.run(
         [sys.executable, "-I", "-c", WATCH, str(checkout), str(seen), *words, *output],

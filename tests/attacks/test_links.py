@@ -21,7 +21,7 @@ from support.checkouts import (
     SLOTS,
     Checkout,
     clear,
-    environment_of_the_process,
+    environments_of_the_processes,
     replace_by_link,
     secret_file,
     sparse,
@@ -49,16 +49,25 @@ def test_the_checkout_is_sound_without_links(checkout: Checkout, kind: str) -> N
     assert done.code == 0, done.said
 
 
-@pytest.mark.cold  # with the environment that it was started with
 @pytest.mark.parametrize(("kind", "slot"), FILES)
 def test_a_link_to_the_environment(checkout: Checkout, kind: str, slot: str) -> None:
+    refuses_the_environment(checkout, kind, slot)
+
+
+@pytest.mark.cold  # with the environment that it was started with
+@pytest.mark.parametrize("kind", SLOTS)
+def test_a_link_to_the_environment_of_a_runner_as_users_have_it(checkout: Checkout, kind: str) -> None:
+    refuses_the_environment(checkout, kind, SLOTS[kind][0])
+
+
+def refuses_the_environment(checkout: Checkout, kind: str, slot: str) -> None:
     write_checkout(checkout.root, kind)
     replace_by_link(checkout.root / slot, Path("/proc/self/environ"))
     done = checkout.run()
     assert done.code == 2
     assert REFUSED in done.said
     assert Path(slot).name in done.said
-    assert not [word for word in environment_of_the_process() if word in done.said or word.encode() in done.left]
+    assert not [word for word in environments_of_the_processes() if word in done.said or word.encode() in done.left]
 
 
 @pytest.mark.parametrize("kind", SLOTS)

@@ -9,12 +9,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 
 import pytest
 import yaml
 
 from evalward.cli import build_parser
+from evalward.commands.baseline import UpdateOptions, update
+from evalward.commands.run import RunOptions, run
+from evalward.commands.world import World
 from evalward.edge import harmless
 from evalward.keeper.process import runner_environment
 from support.checkouts import write_checkout
@@ -69,7 +73,7 @@ COMMANDS = (
     ("check", "--output", "bare/out"),
     ("check", "--changed-since", "HEAD", "--output", "bare/out"),
     ("safety", "ls"),
-    ("schema", "report"),
+    ("schema", "trial"),
     ("validate",),
     ("compare", "--report", "made/report.json", "--baseline", "made/baseline.json"),
     ("report", "made/report.json"),
@@ -105,11 +109,11 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     config["suites"][0]["targets"] = ["oracle", "program:p"]
     (root / "evalward.yml").write_text(yaml.safe_dump(config), "utf-8")
     made = root / "made"
-    done = start(root, "run", "--output", str(made), env={"PATH": os.environ["PATH"]})
-    assert done.returncode == 0, done.stderr
-    words = ("baseline", "update", "--report", str(made / "report.json"), "--baseline", str(made / "baseline.json"))
-    done = start(root, *words, env={"PATH": os.environ["PATH"]})
-    assert done.returncode == 0, done.stderr
+    quiet = World(out=StringIO(), err=StringIO(), now=lambda: "2026-11-21T08:00:00Z", env={"PATH": os.environ["PATH"]})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        assert run(quiet, RunOptions(Path("evalward.yml"), made)) == 0
+        assert update(quiet, made / "report.json", made / "baseline.json", UpdateOptions()) == 0
     poison(root)
     return root
 

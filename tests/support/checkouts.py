@@ -20,7 +20,10 @@ from evalward.cli import main
 from support.git_repo import write_files
 from support.scenarios import FILES, TEXT
 from support.speedup_tasks import CODE, ORACLE, task
+from support.warm import FIRST_ENVIRONMENT
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
+ONE_FILE_OF_CASES = {"commands": "text.yaml", "scenarios": "take-stock.yaml"}
 CANARY = "canary-7f3a91-of-somebody-else"
 RUBRIC = "criteria: [{id: good, weight: 1.0, description: It is good.}]\n"
 SCENARIO = (
@@ -156,13 +159,26 @@ def write_checkout(root: Path, kind: str) -> Path:
     config = {"version": 1, "baseline": BASELINE, **CONFIGS[kind]}
     write_files(root, {**FILES_OF[kind], "evalward.yml": yaml.safe_dump(config, sort_keys=False)})
     if kind == "command":
-        trial = Path(__file__).parents[2] / "examples" / "commands" / "recordings" / "hand-written-before.jsonl"
+        trial = EXAMPLES / "commands" / "recordings" / "hand-written-before.jsonl"
         first = trial.read_text("utf-8").splitlines(keepends=True)[0]
         write_files(root, {"recordings/r.jsonl": first, "folders/many/trials/one.json": first})
     for name in EXECUTABLE:
         if (root / name).exists():
             (root / name).chmod(0o755)
     return root
+
+
+def copy_examples(place: Path) -> Path:
+    """Our examples with one file of cases each: whoever looks at what is opened needs each kind once.
+
+    The baselines know more cases, so that their comparison has something to say.
+    """
+    shutil.copytree(EXAMPLES, place, symlinks=True)
+    for name, kept in ONE_FILE_OF_CASES.items():
+        for file in (place / name / "cases").glob("*.yaml"):
+            if file.name != kept:
+                file.unlink()
+    return place
 
 
 @dataclass(frozen=True)
@@ -228,10 +244,10 @@ def secret_file(place: Path) -> Path:
     return place
 
 
-def environment_of_the_process() -> list[str]:
-    """Whatever of the test's own first environment could be told apart in an output."""
+def environments_of_the_processes() -> list[str]:
+    """Whatever of the first environments, the test's own and those of warm processes, could be told in an output."""
     words = Path("/proc/self/environ").read_bytes().decode("utf-8", "replace").split("\0")
-    return [word for word in words if len(word) > 24]
+    return [word for word in (*words, *FIRST_ENVIRONMENT.values()) if len(word) > 24]
 
 
 def sparse(place: Path, size: int = 50 << 30) -> None:

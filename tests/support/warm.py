@@ -32,6 +32,11 @@ EVALWARD = Path(sys.executable).with_name("evalward")
 SERVER = Path(__file__).with_name("warm_server.py")
 PATIENCE_S = 120.0
 AVAILABLE = sys.platform == "linux"  # elsewhere everything starts cold
+FIRST_ENVIRONMENT = {"FIRST_ENVIRONMENT": "canary-5b20c4-of-the-first-environment"}
+"""What `/proc/self/environ` tells in the servers' forks: the system shows what a process began with, not what it has.
+
+Nobody finds it in `os.environ`; who prints it has read that file.
+"""
 _PYTHON = ("-I", "-X", "utf8")
 
 
@@ -251,7 +256,7 @@ def _start(kind: str, place: Path) -> subprocess.Popen[bytes]:
     """It ends when our end of its input closes, and that is with us."""
     words = [sys.executable, *KINDS[kind].options, str(SERVER), str(place), *KINDS[kind].modules]
     server = subprocess.Popen(
-        words, env={}, cwd="/", stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+        words, env=FIRST_ENVIRONMENT, cwd="/", stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     )
     _servers.append(server)
     return server

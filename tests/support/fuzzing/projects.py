@@ -202,6 +202,38 @@ CONFIG: dict[str, Any] = {
 }
 
 
+OF_SUITE: Mapping[str, str] = {
+    **dict.fromkeys(("cases.jsonl", "cases.yaml", "system.txt", "tool.json", "recording.jsonl"), "tools"),
+    **dict.fromkeys(("commands.yaml", "commands.jsonl", "022.json", "026.yaml", "wp06.toml"), "shell"),
+    **dict.fromkeys(("steps.yaml", "add_task.yaml", "rubric.yaml", "answers.jsonl"), "todo"),
+    **dict.fromkeys(("task.yaml", "oracle.patch"), "speed"),
+    "one.prompt.yml": "prompts",
+}
+"""Of a file that one suite alone reads: which. The other suites would be read as ever, which takes longest."""
+
+
+NEEDED_BY: Mapping[str, set[str]] = {
+    "tools": {"recordings", "providers"},
+    "shell": {"programs"},
+    "todo": {"scripts", "agents", "judge"},
+    "speed": {"patches"},
+    "prompts": {"judge"},
+}
+"""What of the configuration's top a suite needs; for others it is a mistake."""
+
+
+def config_around(name: str) -> dict[str, Any]:
+    """A configuration that has this file read, and no suite that has nothing to do with it."""
+    kept = OF_SUITE.get(name)
+    if kept is None:
+        return CONFIG
+    suites = [suite for suite in CONFIG["suites"] if suite["name"] == kept]
+    policy = [rule for rule in CONFIG["policy"] if rule["suite"] == kept]
+    strange = set().union(*NEEDED_BY.values()) - NEEDED_BY[kept]
+    rest = {key: value for key, value in CONFIG.items() if key not in strange}
+    return {**rest, "suites": suites, "policy": policy}
+
+
 def _jsonl(*values: Any) -> bytes:
     return "".join(json.dumps(value) + "\n" for value in values).encode()
 
@@ -252,6 +284,8 @@ def _validated(name: str, form: Form, good: Callable[[], Any], label: str = "") 
     def read(data: bytes, folder: Path) -> object:
         if not (folder / "evalward.yml").exists():
             write_project(folder)
+            if name in OF_SUITE:
+                (folder / "evalward.yml").write_text(yaml.safe_dump(config_around(name)), "utf-8")
         (folder / name).write_bytes(data)
         return validate(quiet_world(folder), [folder / "evalward.yml"], prove=False)
 
