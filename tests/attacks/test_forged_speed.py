@@ -134,8 +134,7 @@ TASK: dict[str, Any] = {
 
 CHECKED: dict[tuple[str, str], SideChecks] = {}
 """What was checked of nop and oracle, by the task's definition: as if all of a task's trials here were one suite's."""
-ONE_ROUND = {"rounds": 1}
-"""Where no time decides."""
+ONE_ROUND = 1  # where no time decides
 
 
 async def measured(
@@ -169,7 +168,7 @@ async def test_a_clock_that_is_turned_fails(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("judged", [{}, {"snapshots": OWN}], ids=["captured", "its own comparison"])
 async def test_no_work_while_it_is_measured_fails(tmp_path: Path, judged: dict[str, Any]) -> None:
-    result, found = await measured(tmp_path, change(NO_WORK_WHILE_MEASURED), **judged, **ONE_ROUND)
+    result, found = await measured(tmp_path, change(NO_WORK_WHILE_MEASURED), **judged, rounds=ONE_ROUND)
     assert (result.status, result.reason, found.task_speedup) == (Status.FAILED, "forged_times", 1.0)
     assert "other results, or none: code_of_mine:unique" in str(result.message)
 
@@ -180,7 +179,7 @@ async def test_results_that_are_kept_are_gone_in_the_next_round(tmp_path: Path) 
 
 
 async def test_wrong_code_with_forged_results_fails(tmp_path: Path) -> None:
-    result, found = await measured(tmp_path, change(WRONG_WITH_FORGED_RESULTS), snapshots=OWN, **ONE_ROUND)
+    result, found = await measured(tmp_path, change(WRONG_WITH_FORGED_RESULTS), snapshots=OWN, rounds=ONE_ROUND)
     assert (result.status, found.task_speedup) == (Status.FAILED, 1.0)
     assert (found.pytest_failed, found.snapshot_failed) == (False, False)  # these it has forged
     assert result.reason == "forged_times"
@@ -243,7 +242,7 @@ def _every_second_workspace_is_lucky(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_an_agent_does_not_find_the_human_patch(tmp_path: Path) -> None:
     seen: list[str] = []
     agent = Changing(lambda folder: seen.extend(path.name for path in folder.rglob("*") if path.is_file()))
-    write_task(tmp_path, {**CODE, "human.patch": change(HUMAN)}, change(HUMAN), **{**TASK, **ONE_ROUND})
+    write_task(tmp_path, {**CODE, "human.patch": change(HUMAN)}, change(HUMAN), **{**TASK, "rounds": ONE_ROUND})
     suite, case = prepared(write_suite(tmp_path, ["oracle"]))
     await SPEEDUP.run_trial(suite, case, agent, 1)
     assert sorted(seen) == ["code_of_mine.py", "compare.py", "run.py", "run.py"]
