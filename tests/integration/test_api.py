@@ -16,21 +16,22 @@ from evalward.decide.baseline import dump_baseline
 from support import warm
 from support.results import passes, report, result, run
 
-pytestmark = pytest.mark.cold  # a runner of its own for each
-
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 
 
 def script(name: str, *words: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    env = {"PATH": os.environ["PATH"]}
-    command = [sys.executable, str(EXAMPLES / "api" / name), *map(str, words)]
+    env, example = {"PATH": os.environ["PATH"]}, EXAMPLES / "api" / name
+    if warm.in_use():
+        return warm.ended(warm.WarmCommand(example, *words, cwd=cwd, env=env, program=warm.SCRIPT), name, *words)
+    command = [sys.executable, str(example), *map(str, words)]
     return subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, check=False, timeout=600)
 
 
 # --- the examples -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.cold  # an example as people start it, with a runner of its own; the others start warm
 def test_notebook__two_runs_side_by_side_and_one_against_the_other(tmp_path: Path) -> None:
     done = script("notebook.py", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
@@ -94,8 +95,13 @@ def test_check_gives_what_the_command_gives(tmp_path: Path) -> None:
         "print(api.render(found.judgement, 'json'))\n"
         "sys.exit(found.verdict.exit_code)"
     )
-    command = [sys.executable, "-c", code, config, str(tmp_path / "api")]
-    ours = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    asked = (config, str(tmp_path / "api"))
+    env = {"PATH": os.environ["PATH"]}
+    if warm.in_use():
+        ours = warm.ended(warm.WarmCommand(*asked, cwd=Path.cwd(), env=env, program=code), *asked)
+    else:
+        command = [sys.executable, "-c", code, *asked]
+        ours = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=600)
     assert ours.returncode == done.returncode == 1, ours.stderr
     judged = json.loads(ours.stdout)
     command_line = json.loads((tmp_path / "cli" / "judgement.json").read_text("utf-8"))

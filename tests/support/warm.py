@@ -76,6 +76,11 @@ COMMAND = (
     "sys.argv[0] = 'evalward'; from evalward.cli import main; main()"
 )
 
+SCRIPT = (
+    "import runpy, sys; from pathlib import Path; sys.argv.pop(0); sys.path.insert(0, str(Path(sys.argv[0]).parent)); "
+    "runpy.run_path(sys.argv[0], run_name='__main__')"
+)
+
 _places: dict[str, str] = {}  # of the servers' sockets, by kind
 _servers: list[subprocess.Popen[bytes]] = []  # those of ours
 _starting = threading.Lock()
@@ -280,13 +285,23 @@ def _end() -> None:
 
 
 class WarmCommand(WarmProcess):
-    """`evalward`, in a process of its own; its outputs are kept in files, or one goes to a descriptor of the test's."""
+    """`evalward`, or another program, in a process of its own.
 
-    def __init__(self, *words: str | Path, cwd: Path, env: Mapping[str, str], stdout: int | None = None) -> None:
+    Its outputs are kept in files, or one goes to a descriptor of the test's.
+    """
+
+    def __init__(
+        self,
+        *words: str | Path,
+        cwd: Path,
+        env: Mapping[str, str],
+        stdout: int | None = None,
+        program: str = COMMAND,
+    ) -> None:
         self._out, self._err = tempfile.TemporaryFile(), tempfile.TemporaryFile()  # noqa: SIM115 - closed when read
         with Path(os.devnull).open("rb") as null:
             order = Order(
-                program=COMMAND,
+                program=program,
                 arguments=[str(word) for word in words],
                 env=dict(env),
                 cwd=str(cwd.absolute()),
@@ -340,7 +355,11 @@ def start_evalward(*words: str | Path, cwd: Path, env: Mapping[str, str], stdout
 
 def evalward(*words: str | Path, cwd: Path | None = None, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """Run the command to its end, which is no crash of ours."""
-    process = start_evalward(*words, cwd=cwd or Path.cwd(), env=env)
+    return ended(start_evalward(*words, cwd=cwd or Path.cwd(), env=env), *words)
+
+
+def ended(process: Command, *words: str | Path) -> subprocess.CompletedProcess[str]:
+    """What it left, when it has ended, which is no crash of ours."""
     try:
         out, err = process.communicate(timeout=PATIENCE_S)
     except subprocess.TimeoutExpired:

@@ -237,14 +237,14 @@ def test_a_template_takes_the_place_of_the_prompt(folder: Make, monkeypatch: pyt
     assert (results["list"], results["sort"]) == ("passed", "failed")
 
 
-def test_ten_thousand_recorded_answers(folder: Make) -> None:
+def test_two_thousand_recorded_answers(folder: Make) -> None:
+    """Far more than are under way at once; what 10,000 cases take is among the benchmarks."""
+    many = 2_000
     here = folder()
     first = list(here.cases)
-    here.cases = [{**case, "id": f"{case['id']}-{n}"} for n in range(10_000 // len(first) + 1) for case in first][
-        :10_000
-    ]
+    here.cases = [{**first[n % len(first)], "id": f"{first[n % len(first)]['id']}-{n}"} for n in range(many)]
     here.write(["oracle"])
     record(here, {str(case["id"]): ANSWERS[str(case["id"]).partition("-")[0]] for case in here.cases})
     here.write(["replay:bad"], recordings={"bad": "recorded.jsonl"})
     assert here.run("run") == 0
-    assert here.report.runs[0].metrics["csr"].denominator == 10_000
+    assert here.report.runs[0].metrics["csr"].denominator == many
