@@ -34,11 +34,12 @@ from evalward.github.runner_files import Annotation, Level, Outputs
 from evalward.github.settings import ActionInputs, read_runner, read_settings
 from evalward.github.sides import BaseAndHead, read_sides
 from evalward.keeper.session import RunnerSession as HeadRunner
+from evalward.records.exits import EXIT_INPUT, EXIT_OK
 from evalward.records.history import HistoryEntry
 from evalward.records.problem import InputError
 from evalward.records.report import Report
 from evalward.records.tries import Try
-from evalward.records.verdict import EXIT_INPUT, EXIT_OK, Judgement
+from evalward.records.verdict import Judgement
 from evalward.render.context import PageContext
 
 

@@ -47,6 +47,7 @@ from evalward.commands.shared_arguments import (
 )
 from evalward.commands.show_arguments import add_show
 from evalward.edge import EXIT_INTERRUPTED, SCREEN, enter, taken_environment
+from evalward.records.exits import EXIT_INPUT, EXIT_UNJUDGED
 
 if TYPE_CHECKING:
     from evalward.commands.world import World
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
 DEFAULT_CONFIG = Path("evalward.yml")
 DEFAULT_OUTPUT = Path("evalward-out")
 FAILED = "only what failed last time, by the report in DIR"
-EXIT_INPUT, EXIT_OURS = 2, 3  # as in records.verdict, which is too slow to load for --help
 
 EPILOG = """\
 New here? `evalward demo` shows what it does, without a key; `evalward init`
@@ -307,10 +307,10 @@ def _flushed(code: int) -> int:
             sys.stdout.flush()
     except OSError as error:
         sys.stdout = None
-        if code != EXIT_OURS:
+        if code != EXIT_UNJUDGED:
             with suppress(OSError):
                 sys.stderr.write(f"error: standard output can't be written: {error.strerror}\n")
-        code = EXIT_OURS
+        code = EXIT_UNJUDGED
     try:
         sys.stderr.flush()
     except OSError:
@@ -341,18 +341,18 @@ def guarded(world: World, command: Callable[[World], int]) -> int:
         return command(world)
     except InputError as error:
         _last_words(world, *(f"error: {_one_line(str(problem))}" for problem in error.problems))
-        return EXIT_OURS if isinstance(error, NoRoomError) else EXIT_INPUT
+        return EXIT_UNJUDGED if isinstance(error, NoRoomError) else EXIT_INPUT
     except KeyboardInterrupt:
         _last_words(world, "interrupted: finished trials are kept")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         sys.stdout = None  # whoever read our output has gone; nothing is left to say to them
-        return EXIT_OURS  # and what was not said to its end is no pass
+        return EXIT_UNJUDGED  # and what was not said to its end is no pass
     except Exception as error:  # the last line of defence: nobody shall see a traceback on the screen
         from evalward.commands.faults import internal_error
 
         _last_words(world, _one_line(internal_error(error, world.redaction)))
-        return EXIT_OURS
+        return EXIT_UNJUDGED
 
 
 def _last_words(world: World, *lines: str) -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from evalward.cli import EXIT_INPUT, build_parser, guarded
+from evalward.cli import build_parser, guarded
 from evalward.commands.world import World
+from evalward.records.exits import EXIT_INPUT
 from evalward.records.problem import InputError
 from evalward.suites.judge.labelled import load_labelled
 from evalward.suites.judge.rubric import one_criterion

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from evalward.cli import EXIT_OURS, guarded
+from evalward.cli import guarded
 from evalward.commands import faults
 from evalward.commands.check import check
-from evalward.commands.files import emit, write_text
+from evalward.commands.emitting import emit, write_text
 from evalward.commands.options import CheckOptions
 from evalward.commands.run import RunOptions, run
 from evalward.commands.world import World
@@ -23,6 +23,7 @@ from evalward.engine.plan import make_plan
 from evalward.engine.scheduler import ExecutionSettings, execute
 from evalward.engine.selection import Selection
 from evalward.engine.store import Store
+from evalward.records.exits import EXIT_UNJUDGED
 from evalward.records.problem import InputError, NoRoomError
 from evalward.records.result import Status
 from evalward.writing import Folder
@@ -67,7 +68,7 @@ def fill_after(monkeypatch: pytest.MonkeyPatch, writes: int, number: int = errno
 def test_a_run_on_a_full_disk_tells_what_there_is(project: Path, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     fill_after(monkeypatch, 2)
     code = guarded(world, lambda world: run(world, RunOptions(project / "evalward.yml", Path("out"))))
-    assert code == EXIT_OURS
+    assert code == EXIT_UNJUDGED
     assert len(list((project / "out" / "trials").rglob("*.json"))) == 2
     assert "5 of 5" in shown(world), shown(world)
     last = said(world).splitlines()[-1]
@@ -79,7 +80,7 @@ def test_a_run_on_a_full_disk_tells_what_there_is(project: Path, world: World, m
 def test_a_check_on_a_full_disk_shows_its_verdict(project: Path, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     fill_after(monkeypatch, 6)  # the trials and the report
     code = guarded(world, lambda world: check(world, CheckOptions(project / "evalward.yml", Path("out"))))
-    assert code == EXIT_OURS
+    assert code == EXIT_UNJUDGED
     assert json.loads((project / "out" / "report.json").read_text("utf-8"))["interrupted"] is None
     assert "nothing was compared" in shown(world)
     assert "out/judgement.json: can't be written: No space left on device" in said(world)
@@ -98,7 +99,7 @@ def test_a_file_in_the_place_of_a_suites_folder(project: Path, world: World) -> 
     (project / "out" / "trials").mkdir(parents=True)
     (project / "out" / "trials" / "shell").write_text("not ours", "utf-8")
     options = RunOptions(project / "evalward.yml", Path("out"), resume=True)
-    assert guarded(world, lambda world: run(world, options)) == EXIT_OURS
+    assert guarded(world, lambda world: run(world, options)) == EXIT_UNJUDGED
     assert "The run ended early: the output folder can't be written: Not a directory." in shown(world)
     assert (project / "out" / "report.json").is_file()
 
@@ -115,7 +116,7 @@ def test_want_of_room_is_no_mistake_of_the_input(
         emit(world, "{}", Path("x.json"))
         return 0
 
-    assert guarded(world, full) == EXIT_OURS
+    assert guarded(world, full) == EXIT_UNJUDGED
 
 
 def test_a_place_that_refuses_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,8 +22,8 @@ from hypothesis import strategies as st
 
 from evalward.cli import guarded
 from evalward.commands.check import check
+from evalward.commands.emitting import emit
 from evalward.commands.exchange import export_file, import_files
-from evalward.commands.files import emit
 from evalward.commands.options import CheckOptions
 from evalward.commands.release import ReleaseOptions, release
 from evalward.commands.report import show_reports

@@ -43,9 +43,10 @@ from evalward.github.sides import SideRules, base_side
 from evalward.github.spoken import MAX_REASON
 from evalward.github.status import CommitStatus, post_status, status_state
 from evalward.records.baseline import Acceptance
+from evalward.records.exits import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED
 from evalward.records.problem import InputError
 from evalward.records.report import Report, digest_of
-from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED, Outcome, Verdict
+from evalward.records.verdict import Outcome, Verdict
 from evalward.render.context import PageContext
 from evalward.render.escape import md_code, md_prose, one_line
 from evalward.render.sentences import headline

@@ -8,7 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
-from evalward.commands.files import emit, read_baseline_file, read_baseline_if_any, read_report, write_text
+from evalward.commands.emitting import emit, write_text
+from evalward.commands.files import read_baseline_file, read_baseline_if_any, read_report
 from evalward.commands.keeping import kept_baseline
 from evalward.commands.pipeline import decide_report, kinds_of, policy_of, remeasured
 from evalward.commands.world import World
@@ -26,10 +27,11 @@ from evalward.decide.baseline_diff import diff_baselines
 from evalward.decide.pooling import NamedReport, report_digest
 from evalward.decide.staleness import age_days, few_trials, stale
 from evalward.records.baseline import Acceptance, Baseline
+from evalward.records.exits import EXIT_FAILED, EXIT_OK, EXIT_UNJUDGED
 from evalward.records.policy import Policy
 from evalward.records.problem import wrong
 from evalward.records.report import Report
-from evalward.records.verdict import EXIT_FAILED, EXIT_OK, EXIT_UNJUDGED, Outcome, Reason
+from evalward.records.verdict import Outcome, Reason
 from evalward.render.baseline import baseline_text
 from evalward.render.baseline_diff import difference_markdown, difference_text
 from evalward.render.escape import log_text, one_line

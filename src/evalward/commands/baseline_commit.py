@@ -16,8 +16,8 @@ from evalward.github.client import API_URL, GitHub
 from evalward.github.errors import GitHubError
 from evalward.github.repository import RepositoryWriter
 from evalward.github.settings import BRANCH, ActionInputs, BaselineMode, BaselineTo
+from evalward.records.exits import EXIT_FAILED, EXIT_OK, EXIT_UNJUDGED
 from evalward.records.problem import wrong
-from evalward.records.verdict import EXIT_FAILED, EXIT_OK, EXIT_UNJUDGED
 
 
 @dataclass(frozen=True)

@@ -41,9 +41,10 @@ from evalward.git import MAX_FILE_BYTES, GitTree
 from evalward.keeper.services import Services
 from evalward.keeper.session import RunnerSession
 from evalward.records.baseline import Baseline
+from evalward.records.exits import EXIT_UNJUDGED
 from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE, REPORT_MARKDOWN, Report
-from evalward.records.verdict import EXIT_UNJUDGED, Judgement
+from evalward.records.verdict import Judgement
 from evalward.render.context import Accepting, Closing, PageContext
 from evalward.render.outputs import COMMENT_FILE, Display, ShownJudgement, text_of
 from evalward.render.problems import problems_markdown

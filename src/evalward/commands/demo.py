@@ -15,8 +15,9 @@ from evalward.commands.spelling import check_again
 from evalward.commands.view import has_display, open_page
 from evalward.commands.world import World
 from evalward.edge import harmless
+from evalward.records.exits import EXIT_OK, EXIT_UNJUDGED
 from evalward.records.result import Status
-from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED, Judgement, Outcome
+from evalward.records.verdict import Judgement, Outcome
 from evalward.render.demo import Demo, demo_text
 from evalward.render.outputs import COMMENT_FILE, HTML_FILE, ShownJudgement
 from evalward.render.sentences import headline

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
+from evalward.commands.emitting import emit
 from evalward.commands.faults import internal_error
-from evalward.commands.files import emit
 from evalward.commands.kept import sources_in
 from evalward.commands.kept_clean import WithoutSecrets
 from evalward.commands.kept_output import kept_base, kept_output

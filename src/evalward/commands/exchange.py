@@ -8,7 +8,8 @@ from itertools import islice
 from pathlib import Path
 
 from evalward import __version__
-from evalward.commands.files import read_bytes, read_committed, read_report, write_text
+from evalward.commands.emitting import write_text
+from evalward.commands.files import read_bytes, read_committed, read_report
 from evalward.commands.foreign import AUTO, UNDATED, ForeignOptions, foreign_report
 from evalward.commands.pipeline import dump_report
 from evalward.commands.world import World
@@ -24,12 +25,12 @@ from evalward.importers import (
     read_files,
 )
 from evalward.opening import MIB, read_inside, walk_inside
+from evalward.records.exits import EXIT_OK
 from evalward.records.moments import latest
 from evalward.records.problem import InputError, wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import Report, Run, Tool
 from evalward.records.result import Result, Trial
-from evalward.records.verdict import EXIT_OK
 from evalward.registry import FORMATS, has, installed
 from evalward.render.numbers import plural
 from evalward.suites.across import diagnose

@@ -1,20 +1,17 @@
-"""Reading and writing the records that commands are given by name."""
+"""Reading the records that commands are given by name."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from evalward.commands.world import World
 from evalward.decide.baseline import UPDATE_HINT, read_baseline
-from evalward.engine.store import write_atomic
 from evalward.opening import name_below, read_inside, read_regular
 from evalward.records.base import acyclic, share_names
 from evalward.records.baseline import Baseline
-from evalward.records.problem import unwritable, wrong
+from evalward.records.problem import wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import REPORT_FILE, Report
-from evalward.redaction import NOTHING, Redaction
 
 REPORT_HINT = "Make one with `evalward run`."
 _OURS = b'"evalward.'
@@ -93,19 +90,3 @@ def read_baseline_file(path: Path, root: Path | None = None) -> Baseline:
 def read_baseline_if_any(path: Path, root: Path | None = None) -> Baseline | None:
     """The same, `None` where there is no such file."""
     return read_baseline_file(path, root) if os.path.lexists(path) else None
-
-
-def write_text(path: Path, text: str, redaction: Redaction = NOTHING) -> None:
-    """Write a file atomically, without secrets. Raises `InputError` when that is not possible."""
-    try:
-        write_atomic(path, redaction.json(text) if path.suffix == ".json" else redaction.known(text))
-    except OSError as error:
-        raise unwritable(str(path), error, "Choose another place with --output.") from error
-
-
-def emit(world: World, text: str, output: Path | None) -> None:
-    """A result: to the file if one was named, else to standard output."""
-    if output is not None:
-        write_text(world.cwd / output, text, world.redaction)
-        return
-    world.show(text)

@@ -7,18 +7,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from evalward.commands.emitting import emit
 from evalward.commands.ending import files_line
-from evalward.commands.files import emit, read_report
+from evalward.commands.files import read_report
 from evalward.commands.measuring import chosen_of, load, runner_of, services_of
 from evalward.commands.pipeline import kinds_of
 from evalward.commands.world import World
 from evalward.decide.guidance import GuidanceReading, GuidanceResults, compare_guidance, differing_parts
 from evalward.engine.selection import Selection
 from evalward.keeper.outputs import GUIDANCE
+from evalward.records.exits import EXIT_OK, EXIT_UNJUDGED
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import wrong
 from evalward.records.report import Report, Run
-from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
 from evalward.render.guidance import guidance_json, guidance_markdown, guidance_text
 from evalward.wire.messages import GuidanceOrder
 

@@ -29,7 +29,7 @@ def add_completion(commands: Commands[argparse.ArgumentParser], command: AddComm
 
 
 def _help(world: World, args: argparse.Namespace) -> int:
-    from evalward.commands.files import emit
+    from evalward.commands.emitting import emit
     from evalward.commands.parsing import below
 
     parser: argparse.ArgumentParser = args.top
@@ -43,8 +43,8 @@ def _help(world: World, args: argparse.Namespace) -> int:
 
 
 def _unknown(parser: argparse.ArgumentParser, word: str, known: list[str]) -> None:
-    from evalward.config.words import near_or_known, shown
     from evalward.records.problem import wrong
+    from evalward.records.words import near_or_known, shown
 
     remedy = near_or_known(word, known, "Commands") if known else "It has no actions: leave the word out."
     raise wrong(f"{parser.prog} {word}", f"there is no such command as {shown(word)}", remedy)
@@ -52,7 +52,7 @@ def _unknown(parser: argparse.ArgumentParser, word: str, known: list[str]) -> No
 
 def _completion(world: World, args: argparse.Namespace) -> int:
     from evalward.commands.completion import completion_script
-    from evalward.commands.files import emit
+    from evalward.commands.emitting import emit
 
     emit(world, completion_script(args.top, args.shell), None)
     return 0

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evalward.commands.files import emit, read_baseline_file, read_bytes, read_committed, read_report, write_text
+from evalward.commands.emitting import emit, write_text
+from evalward.commands.files import read_baseline_file, read_bytes, read_committed, read_report
 from evalward.commands.world import World
 from evalward.decide.anchor import with_levels
 from evalward.decide.history import summarize
@@ -22,11 +23,12 @@ from evalward.decide.history_file import (
 from evalward.git import MAX_FILE_BYTES
 from evalward.github.data_branch import DataBranch
 from evalward.github.errors import GitHubError
+from evalward.records.exits import EXIT_OK
 from evalward.records.history import HistoryEntry, HistorySummary, RunHistory
 from evalward.records.patterns import chosen
 from evalward.records.problem import InputError, wrong
 from evalward.records.reading import parse_record
-from evalward.records.verdict import EXIT_OK, Judgement
+from evalward.records.verdict import Judgement
 from evalward.render.history import history_markdown, history_text
 from evalward.render.numbers import plural
 from evalward.render.outputs.base import JUDGEMENT_FILE

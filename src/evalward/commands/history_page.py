@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalward.commands.files import read_baseline_file, write_text
+from evalward.commands.emitting import write_text
+from evalward.commands.files import read_baseline_file
 from evalward.commands.history import APPEND_HINT, Where, stored
 from evalward.commands.pipeline import policy_of
 from evalward.commands.tags import version_of
@@ -19,11 +20,11 @@ from evalward.decide.past import PastOptions, past_of
 from evalward.git import GitTree
 from evalward.github.settings import SERVER_URL
 from evalward.keeper.outputs import HISTORY_PAGE
+from evalward.records.exits import EXIT_OK
 from evalward.records.history import HistoryEntry
 from evalward.records.past import Release
 from evalward.records.policy import Rule
 from evalward.records.problem import wrong
-from evalward.records.verdict import EXIT_OK
 from evalward.registry import KINDS, has
 from evalward.render.html.history_page import history_page
 from evalward.render.html.links import Links

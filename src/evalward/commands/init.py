@@ -10,8 +10,8 @@ from evalward.commands.world import World
 from evalward.config.surroundings import KEYS
 from evalward.edge import set_variables
 from evalward.opening import beginning_inside, files_near
+from evalward.records.exits import EXIT_OK
 from evalward.records.problem import InputError, Place, Problem, unwritable
-from evalward.records.verdict import EXIT_OK
 from evalward.render.numbers import plural
 from evalward.starter.contents import MOST_TEXT
 from evalward.starter.found import SHELL, Finds, Origin, find

@@ -26,8 +26,8 @@ from evalward.github.runner_files import Annotation, Outputs, give_to_owner
 from evalward.github.settings import ActionInputs, read_runner
 from evalward.keeper.outputs import HISTORY_PAGE
 from evalward.keeper.session import RunnerSession as HeadRunner
+from evalward.records.exits import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED
 from evalward.records.problem import InputError, wrong
-from evalward.records.verdict import EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED
 
 PLACE_HINT = "Add `history: {branch: evalward-data}` to it; runs with `mode: update-baseline` then keep it there."
 

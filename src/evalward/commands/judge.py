@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalward.commands.files import emit
+from evalward.commands.emitting import emit
 from evalward.commands.measuring import runner_of, services_of
 from evalward.commands.world import World
 from evalward.config import Config, JudgeConfig, LoadedConfig
 from evalward.records.calibration import Calibration, Swayed
-from evalward.records.verdict import EXIT_FAILED, EXIT_OK, EXIT_UNJUDGED
+from evalward.records.exits import EXIT_FAILED, EXIT_OK, EXIT_UNJUDGED
 from evalward.render.escape import one_line
 from evalward.wire.messages import JudgeOrder
 

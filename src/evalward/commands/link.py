@@ -21,8 +21,8 @@ from evalward.github.report_link import link_report
 from evalward.github.runner_files import Annotation, Outputs, append_summary
 from evalward.github.settings import ActionInputs, RunnerEnvironment, read_runner
 from evalward.github.workflow_run import EVENT, TriggeringRun, pull_of_run, read_triggering_run
+from evalward.records.exits import EXIT_OK
 from evalward.records.problem import InputError
-from evalward.records.verdict import EXIT_OK
 
 NO_URL = "`report-url` is empty: the step before uploaded no page, so there is nothing to link to."
 NO_TOKEN = "No github-token, so the comment is not linked to the report."  # noqa: S105 - a sentence

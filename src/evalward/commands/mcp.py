@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evalward.commands.files import emit, write_text
+from evalward.commands.emitting import emit, write_text
 from evalward.commands.world import World
 from evalward.config.load import load_config
 from evalward.config.words import near_or_known
+from evalward.records.exits import EXIT_OK, EXIT_UNJUDGED
 from evalward.records.problem import wrong
-from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
 from evalward.render.console import Screen
 from evalward.render.escape import one_line
 from evalward.render.numbers import format_count, plural

@@ -10,9 +10,9 @@ from evalward.commands.parts import here, keep_trials, read_parts, refuse_output
 from evalward.commands.world import World
 from evalward.engine.parts import IncompleteError, MergedParts
 from evalward.records.base import json_text
+from evalward.records.exits import EXIT_OK, EXIT_UNJUDGED
 from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE, Partial, Report
-from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
 from evalward.render.numbers import plural
 
 

@@ -17,9 +17,9 @@ from evalward.github.commits import only_baseline_pushed
 from evalward.github.repository import RepositoryWriter
 from evalward.github.runner_files import Annotation
 from evalward.github.status import status_state
+from evalward.records.exits import EXIT_FAILED, EXIT_OK, EXIT_UNJUDGED
 from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE
-from evalward.records.verdict import EXIT_FAILED, EXIT_OK, EXIT_UNJUDGED
 from evalward.render.escape import log_text, md_prose
 from evalward.render.outputs import RELEASE_MARKDOWN
 from evalward.render.sentences import headline

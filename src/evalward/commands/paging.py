@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 
-from evalward.commands.files import emit
+from evalward.commands.emitting import emit
 from evalward.commands.world import World
 from evalward.edge import SCREEN, harmless
 

@@ -51,7 +51,7 @@ class CommandParser(argparse.ArgumentParser):
         return f"See `{self.prog} --help`."
 
     def _near(self, word: str, known: Sequence[str]) -> str:
-        from evalward.config.words import did_you_mean  # noqa: PLC0415 - only a mistake pays for it
+        from evalward.records.words import did_you_mean  # noqa: PLC0415 - only a mistake pays for it
 
         return did_you_mean(word, known) or self._help
 

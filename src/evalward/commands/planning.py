@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalward.commands.files import emit
+from evalward.commands.emitting import emit
 from evalward.commands.measuring import open_output
 from evalward.commands.since import SinceRequest
 from evalward.commands.world import World
@@ -20,12 +20,12 @@ from evalward.keeper.session import RunnerSession
 from evalward.records.base import json_text
 from evalward.records.baseline import Baseline
 from evalward.records.budget import Budget
+from evalward.records.exits import EXIT_OK
 from evalward.records.outline import PlanOutline
 from evalward.records.plan import CostPlan
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError
 from evalward.records.unchanged import Unchanged
-from evalward.records.verdict import EXIT_OK
 from evalward.registry import KINDS, has
 from evalward.wire.messages import MeasureOrder
 

@@ -28,10 +28,10 @@ from evalward.github.runner_files import Annotation, Outputs
 from evalward.github.settings import ActionInputs, read_runner
 from evalward.github.sides import SideRules, base_side
 from evalward.github.workflow_run import TriggeringRun, pull_of_run, read_triggering_run
+from evalward.records.exits import EXIT_INPUT, EXIT_OK
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError
 from evalward.records.report import REPORT_FILE
-from evalward.records.verdict import EXIT_INPUT, EXIT_OK
 
 UNVERIFIED = (
     "Measured by the pull request's own workflow run, which its author controls; the results are not verified. "

@@ -11,8 +11,8 @@ from evalward.engine.parts import IncompleteError
 from evalward.github.client import GitHub
 from evalward.github.errors import GitHubError
 from evalward.github.runner_files import Annotation, Outputs
+from evalward.records.exits import EXIT_INPUT, EXIT_UNJUDGED
 from evalward.records.problem import InputError
-from evalward.records.verdict import EXIT_INPUT, EXIT_UNJUDGED
 
 
 class IdleError(Exception):

@@ -8,8 +8,8 @@ from pathlib import Path
 from evalward.commands.ending import display_of, emit_as, shown_reports, sources_of
 from evalward.commands.files import is_ours, read_report
 from evalward.commands.world import World
+from evalward.records.exits import EXIT_OK
 from evalward.records.report import Report
-from evalward.records.verdict import EXIT_OK
 from evalward.suites.across import diagnose
 
 

@@ -32,10 +32,10 @@ from evalward.git import MAX_FILE_BYTES
 from evalward.keeper.services import Services
 from evalward.keeper.session import RunnerSession
 from evalward.records.baseline import Baseline
+from evalward.records.exits import EXIT_OK, EXIT_UNJUDGED
 from evalward.records.history import HistoryEntry
 from evalward.records.part import Shard
 from evalward.records.report import REPORT_FILE, Report
-from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
 from evalward.render.outputs import ShownReports, text_of
 from evalward.wire.messages import MeasureOrder
 

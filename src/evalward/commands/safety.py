@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evalward.commands.files import emit
+from evalward.commands.emitting import emit
 from evalward.commands.world import World
 from evalward.records.base import clean_text
-from evalward.records.verdict import EXIT_FAILED, EXIT_OK
+from evalward.records.exits import EXIT_FAILED, EXIT_OK
 from evalward.render.console import Screen
 from evalward.render.escape import one_line
 from evalward.safety import VERSION, Assessment, SafetyLevel, allowed, assess

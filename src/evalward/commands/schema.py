@@ -10,12 +10,12 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
-from evalward.commands.files import emit
+from evalward.commands.emitting import emit
 from evalward.commands.world import World
-from evalward.config.words import near_or_known
+from evalward.records.exits import EXIT_OK
 from evalward.records.parts import loaded
 from evalward.records.problem import wrong
-from evalward.records.verdict import EXIT_OK
+from evalward.records.words import near_or_known
 from evalward.registry import SCHEMAS, installed, ours
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

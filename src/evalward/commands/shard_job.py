@@ -6,9 +6,9 @@ from evalward.commands.job import Job
 from evalward.commands.surfaces import Publication
 from evalward.github.runner_files import Annotation, Outputs
 from evalward.github.status import State
+from evalward.records.exits import EXIT_OK, EXIT_UNJUDGED
 from evalward.records.part import Part
 from evalward.records.report import REPORT_FILE, Report
-from evalward.records.verdict import EXIT_OK, EXIT_UNJUDGED
 from evalward.render.escape import md_prose
 from evalward.render.numbers import plural
 

@@ -87,7 +87,7 @@ def add_output_file(parser: argparse.ArgumentParser) -> None:
 def _form(name: str) -> str:
     if name in ours(OUTPUTS) or name in installed(OUTPUTS):
         return name
-    from evalward.config.words import near_or_known, shown
+    from evalward.records.words import near_or_known, shown
 
     known = near_or_known(name, installed(OUTPUTS), "Known")
     raise argparse.ArgumentTypeError(f"unknown value {shown(name)}. {known}")

@@ -16,11 +16,11 @@ from evalward.commands.paging import paged
 from evalward.commands.spelling import show_case
 from evalward.commands.world import World
 from evalward.records.baseline import Baseline, BaselineCase
+from evalward.records.exits import EXIT_OK
 from evalward.records.patterns import chosen
 from evalward.records.problem import InputError, wrong
 from evalward.records.report import Report, Run
 from evalward.records.result import Result, Status, by_case
-from evalward.records.verdict import EXIT_OK
 from evalward.render.case_list import CaseChoice, choices_text
 from evalward.render.conversation import TrialView, view_of
 from evalward.render.kept import Sources

@@ -37,10 +37,11 @@ from evalward.github.tries import MAX_LINE, earlier_tries, with_tries
 from evalward.keeper.outputs import OutputFolder
 from evalward.records.baseline import Baseline
 from evalward.records.comparison import Comparison
+from evalward.records.exits import EXIT_INPUT
 from evalward.records.problem import InputError, Problem
 from evalward.records.report import Report
 from evalward.records.tries import Try
-from evalward.records.verdict import EXIT_INPUT, Judgement, Outcome, Reason, Verdict
+from evalward.records.verdict import Judgement, Outcome, Reason, Verdict
 from evalward.redaction import NOTHING, Redaction
 from evalward.render.context import Accepting, PageContext
 from evalward.render.markdown import COMMENT_LIMIT, fit, summary

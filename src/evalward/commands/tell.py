@@ -31,11 +31,12 @@ from evalward.github.protect import ProtectedChanges, protected_changes
 from evalward.github.runner_files import Annotation, Outputs
 from evalward.github.settings import ActionInputs, RunnerEnvironment
 from evalward.github.sides import BaseAndHead, SideRules, base_side
+from evalward.records.exits import EXIT_OK
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError
 from evalward.records.report import REPORT_FILE, Report, digest_of
 from evalward.records.tries import Try
-from evalward.records.verdict import EXIT_OK, Judgement
+from evalward.records.verdict import Judgement
 
 TELLS = frozenset({"pull_request", "merge_group"})
 """The events for which one job measures and another one tells."""

@@ -21,8 +21,8 @@ from evalward.edge import set_variables
 from evalward.engine.plan import Plan
 from evalward.engine.selection import Selection
 from evalward.records.case import Case
+from evalward.records.exits import EXIT_OK
 from evalward.records.problem import InputError, Problem
-from evalward.records.verdict import EXIT_OK
 from evalward.render.numbers import plural
 from evalward.runner.measure import prepare
 from evalward.suites.base import Proof, kind_named

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from evalward.commands.files import emit, report_in
+from evalward.commands.emitting import emit
+from evalward.commands.files import report_in
 from evalward.commands.spelling import spelled
 from evalward.commands.world import World
+from evalward.records.exits import EXIT_OK
 from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE
-from evalward.records.verdict import EXIT_OK
 from evalward.render.outputs.base import HTML_FILE
 
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")

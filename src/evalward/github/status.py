@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from evalward.github.errors import GitHubError
-from evalward.records.verdict import EXIT_FAILED, EXIT_OK
+from evalward.records.exits import EXIT_FAILED, EXIT_OK
 from evalward.render.escape import one_line
 
 if TYPE_CHECKING:  # the client costs an import of requests

@@ -13,6 +13,7 @@ from evalward.records.base import Record
 from evalward.records.codes import Statement, with_quoted
 from evalward.records.comparison import Comparison
 from evalward.records.evidence import Evidence, Interval
+from evalward.records.exits import EXIT_FAILED, EXIT_OK, EXIT_UNJUDGED
 from evalward.records.metric import Metric
 from evalward.records.policy import FailOn, Rule
 from evalward.records.trend import Trend
@@ -28,8 +29,6 @@ class Outcome(StrEnum):
     INCONCLUSIVE = "inconclusive"
     ERROR = "error"
 
-
-EXIT_OK, EXIT_FAILED, EXIT_INPUT, EXIT_UNJUDGED = 0, 1, 2, 3
 
 OUTCOMES = (Outcome.ERROR, Outcome.FAIL, Outcome.INCONCLUSIVE)
 """What a reason may say, the strongest first."""

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from evalward.records.baseline import Acceptance, BaselineProvenance
 from evalward.records.baseline_diff import BaselineDifference, CaseDifference, RunDifference
 from evalward.records.comparison import MetricChange, Tally
-from evalward.render.console import Screen
+from evalward.render.console import Colour, Screen
 from evalward.render.escape import without_marks
 from evalward.render.names import quoted, short_hash
 from evalward.render.numbers import format_delta, format_value, plural
 from evalward.render.reports import when
 from evalward.render.rows import metric_order
 from evalward.render.templates import render
-from evalward.render.view import Colour
 
 _MOST_CASES = 30
 _CHANGES = ("removed", "redefined", "changed", "added")

@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from evalward.render.console import Screen
+from evalward.render.console import Colour, Screen
 from evalward.render.escape import one_line
 from evalward.render.text_diff import DiffLine, text_diff
-from evalward.render.view import Colour
 
 _DIFF: Mapping[Literal["removed", "added", "same"], tuple[str, Colour]] = {
     "removed": ("-", "red"),

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from evalward.records.checkup import Checkup, CheckupGroup, CheckupItem, CheckupStatus
-from evalward.render.console import Screen
+from evalward.render.console import Colour, Screen
 from evalward.render.escape import one_line
 from evalward.render.numbers import plural
-from evalward.render.view import Colour
 
 _TITLES: Mapping[CheckupGroup, str] = {
     "machine": "This machine",

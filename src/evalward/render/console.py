@@ -7,9 +7,11 @@ import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from evalward.render.escape import html_shown, log_text, one_line, plain, workflow_data
-from evalward.render.view import Colour
+
+Colour = Literal["green", "red", "yellow", "dim"]
 
 _CODES: dict[Colour | str, str] = {"green": "32", "red": "31", "yellow": "33", "dim": "2", "bold": "1"}
 _LEAST_WIDTH = 40

@@ -13,7 +13,8 @@ from evalward.records.comparison import (
     RunComparison,
     SubjectChange,
 )
-from evalward.records.verdict import EXIT_OK, Judgement, Outcome, Reason, RuleOutcome, Verdict
+from evalward.records.exits import EXIT_OK
+from evalward.records.verdict import Judgement, Outcome, Reason, RuleOutcome, Verdict
 from evalward.render.context import Accepting, PageContext
 from evalward.render.entries import (
     EntryWriter,

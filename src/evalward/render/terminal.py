@@ -9,7 +9,7 @@ from evalward.records.comparison import RunComparison
 from evalward.records.trend import Trend
 from evalward.records.verdict import Judgement, Outcome
 from evalward.render.changed_sentences import say_changed_sentences
-from evalward.render.console import UNBROKEN, Screen
+from evalward.render.console import UNBROKEN, Colour, Screen
 from evalward.render.context import NO_CLOSING, Accepting, Closing, PageContext, ShowCommand
 from evalward.render.escape import one_line, without_marks
 from evalward.render.guidance import say_guidance
@@ -33,7 +33,6 @@ from evalward.render.view import (
     Badge,
     CaseEntry,
     ChangeGroup,
-    Colour,
     JudgementPage,
     MetricRow,
     ReasonLine,

@@ -9,12 +9,12 @@ from statistics import median
 from evalward.records.baseline import BaselineCase
 from evalward.records.sections import Facts, FileText, SamplePlot, TrialSection
 from evalward.records.trace import Usage
-from evalward.render.console import Screen
+from evalward.render.console import Colour, Screen
 from evalward.render.conversation import Called, Said, Step, TrialView, TurnEnd, Voice
 from evalward.render.escape import html_shown, one_line
 from evalward.render.folding import folded
 from evalward.render.numbers import NOT_AVAILABLE, format_count, format_number, plural
-from evalward.render.view import RESULTS, Colour
+from evalward.render.view import RESULTS
 
 _VOICES: dict[Voice, tuple[str, Colour | str]] = {
     "system": ("System prompt", "dim"),

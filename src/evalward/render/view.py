@@ -10,6 +10,7 @@ from typing import Generic, Literal, TypeVar
 
 from evalward.records.result import Status
 from evalward.records.verdict import Outcome, RuleStatus
+from evalward.render.console import Colour
 from evalward.render.context import Accepting
 from evalward.render.guidance_view import GuidanceView
 from evalward.render.surface_view import SurfaceView
@@ -17,7 +18,6 @@ from evalward.render.surface_view import SurfaceView
 _T = TypeVar("_T")
 
 Detail = Literal["full", "failures", "headline"]
-Colour = Literal["green", "red", "yellow", "dim"]
 
 
 @dataclass(frozen=True)

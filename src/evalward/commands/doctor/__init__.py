@@ -20,7 +20,7 @@ from evalward.commands.doctor.walls import found_walls, wall_items
 from evalward.commands.world import World
 from evalward.records.base import json_text
 from evalward.records.checkup import Checkup, CheckupItem
-from evalward.records.verdict import EXIT_FAILED, EXIT_INPUT, EXIT_OK
+from evalward.records.exits import EXIT_FAILED, EXIT_INPUT, EXIT_OK
 from evalward.redaction import Redaction
 from evalward.render.checkup import checkup_text
 from evalward.render.escape import one_line
