@@ -50,8 +50,8 @@ def take_user() -> OwnUser | None:
     claims = claims_folder()
     taken = {entry.pw_uid for entry in pwd.getpwall()} | _at_work() | _given_by_systemd()
     free = [number for number in range(FIRST, LAST + 1) if number not in taken]
-    random.shuffle(free)
-    for number in free:
+    begin = random.randrange(len(free) or 1)  # noqa: S311 - who looks at the same time begins elsewhere, that is all
+    for number in free[begin:] + free[:begin]:
         claim = _claim(claims / str(number))
         if claim is not None:
             return OwnUser(number, claim)
