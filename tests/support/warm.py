@@ -62,7 +62,14 @@ KINDS: Mapping[str, Kind] = {
     "command": Kind(
         _PYTHON,
         [
-            *("support.warm", "anthropic.types", "openai.types.chat", "openai.types.responses", "evalward.cli"),
+            *(
+                "support.warm",
+                "support.anew",
+                "anthropic.types",
+                "openai.types.chat",
+                "openai.types.responses",
+                "evalward.cli",
+            ),
             *("evalward.action", "evalward.commands.*", "evalward.keeper.*", "evalward.github.*"),
             *("evalward.targets.models.*", "evalward.importers.*", "evalward.render.*", "evalward.decide.*"),
             *("evalward.suites.bash.kind", "evalward.suites.bash.evidence", "evalward.suites.bash.trial_sections"),
@@ -73,7 +80,7 @@ KINDS: Mapping[str, Kind] = {
 OF_A_COMMAND = ("launcher", "starter", "runner")  # what is started by it
 COMMAND = (
     "import gc, sys; from evalward.edge import FEWER_COLLECTIONS; gc.set_threshold(FEWER_COLLECTIONS); "  # as `entry`
-    "sys.argv[0] = 'evalward'; from evalward.cli import main; main()"
+    "from support import anew; anew.use(); sys.argv[0] = 'evalward'; from evalward.cli import main; main()"
 )
 
 SCRIPT = (
