@@ -14,6 +14,6 @@ done
 for run in $(seq "$runs"); do
     seed=$((run * 7919 + $(date +%s) % 7919))
     echo "run $run of $runs: --randomly-seed=$seed"
-    "$pytest" -q -x -n auto --dist worksteal -m "not container and not agents and not browser" -p "no:cacheprovider" \
+    "$pytest" -q -x -n auto --dist worksteal -m "not container and not agents and not browser and not ray" -p "no:cacheprovider" \
         --hypothesis-profile=search --randomly-seed="$seed" "$@"
 done

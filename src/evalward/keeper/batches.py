@@ -90,6 +90,7 @@ class TargetBatches:
         self._numbers: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
         self._earlier: Answers | None = None
+        self._all_wait = False  # all trials that are under way, and none has had an answer since
 
     async def ask(self, request: Request, trial: str) -> Reply:
         """One answer, at half the price. `trial` tells equal requests of different trials apart.
@@ -100,14 +101,24 @@ class TargetBatches:
         written = to_json(body)
         digest = hashlib.sha256(written).hexdigest()
         custom_id = self._id_of(trial, digest)
-        outcome = await self._bought(custom_id)
-        if outcome is None:
-            if self._target.dead is not None:
-                raise self._target.dead
-            if self._office.left_s <= 0:
-                raise self._office.too_late(self._target.settings)
-            outcome = await self._gathered(BatchLine(custom_id, body), digest, len(written))
+        try:
+            outcome = await self._bought(custom_id)
+            if outcome is None:
+                if self._target.dead is not None:
+                    raise self._target.dead
+                if self._office.left_s <= 0:
+                    raise self._office.too_late(self._target.settings)
+                outcome = await self._gathered(BatchLine(custom_id, body), digest, len(written))
+        finally:
+            self._all_wait = False  # this trial goes on
         return self._reply(outcome, len(request.messages))
+
+    def all_wait(self) -> None:
+        """All trials that are under way wait for an answer: what is gathered is sent, and at once what turns out not to
+        have been bought by an earlier run.
+        """
+        self._all_wait = True
+        self.send()
 
     def send(self) -> None:
         """Send what is gathered."""
@@ -143,9 +154,16 @@ class TargetBatches:
         gathering.size += size
         if gathering.full:
             self.send()
-        elif self._quiet is None:
+            return answer
+        if self._quiet is None:
             self._quiet = asyncio.get_running_loop().create_task(self._send_when_quiet())
+        if self._all_wait:
+            asyncio.get_running_loop().call_soon(self._send_if_all_wait)  # with others that learn the same now
         return answer
+
+    def _send_if_all_wait(self) -> None:
+        if self._all_wait:
+            self.send()
 
     async def _send_when_quiet(self) -> None:
         """Some trials work for long while others wait: those go on without them."""

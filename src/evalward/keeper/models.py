@@ -95,7 +95,7 @@ class ModelKeeper:
         """All trials that are under way wait for an answer: what is gathered is sent."""
         for batches in self._batches.values():
             if batches is not None:
-                batches.send()
+                batches.all_wait()
 
     def _batches_of(self, target: LiveTarget) -> TargetBatches | None:
         """The batches of a model; `None` where its provider has none, or there is no key to ask with."""

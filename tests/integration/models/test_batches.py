@@ -13,7 +13,7 @@ from evalward.targets.base import Reply
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.purse import Purse
 from support.batched import LIVE_USD, answering, batch_server, batched, bought, live_requests
-from support.model_server import Fault
+from support.model_server import BatchRules, Fault
 
 PROVIDERS = ("anthropic", "openai", "openai-responses")
 TEXTS = ("one", "two", "three")
@@ -98,6 +98,19 @@ async def test_resumed_trials_that_ask_the_same_each_get_their_own_answer(tmp_pa
         second = {custom_id for custom_id, _ in list(server.batches.made.values())[1].lines}
     assert (len(first), len(second)) == (3, 1)
     assert not first & second
+
+
+@providers
+async def test_resumed_requests_that_were_never_answered_are_sent_at_once(provider: str, tmp_path: Path) -> None:
+    """All trials waited while it was looked whether their answers had been bought: that holds when they have not."""
+    with batch_server(answering(*TEXTS), fates={"two|three": "expired"}) as server:
+        async with batched(server, tmp_path, provider, terms=Batch(then="stop")) as asked:
+            await asked.ask_all(TEXTS)
+        server.batches.rules = BatchRules()
+        async with batched(server, tmp_path, provider, terms=Batch(then="stop"), resume=True) as again:
+            replies = await asyncio.wait_for(again.ask_all(["two", "three"]), 60)  # here, nothing is ever quiet
+    assert words(replies) == ["re: two", "re: three"]
+    assert bought(server) == [3, 2]
 
 
 @providers
