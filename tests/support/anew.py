@@ -24,7 +24,7 @@ def use() -> None:
 
 def _replaced(path: str, words: Sequence[str], env: Mapping[str, str]) -> NoReturn:
     if PROGRAM not in words:
-        _execve(path, words, env)
+        _execve(path, list(words), env)
     os.environ.clear()
     os.environ.update(env)
     sys.orig_argv = list(words)
