@@ -238,7 +238,7 @@ def test_a_template_takes_the_place_of_the_prompt(folder: Make, monkeypatch: pyt
 
 
 def test_two_thousand_recorded_answers(folder: Make) -> None:
-    """Far more than are under way at once; what 10,000 cases take is among the benchmarks."""
+    """Far more than are under way at once."""
     many = 2_000
     here = folder()
     first = list(here.cases)
