@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from evalward.sandbox.launcher.plan import SYSTEM
 from evalward.sandbox.process import WorkspaceSettings, runners
 from evalward.sandbox.process.probe import Layers
 from support.sandboxes import bash, opened, use, walls_named
@@ -43,8 +45,10 @@ def walls(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> La
 
 @pytest.fixture
 def runner(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A runner beside the installed programs."""
-    folder = Path(f"/opt/evalward-test-{os.getpid()}")
+    """A runner beside the installed programs, so deep that only this test finds it: others run on this machine, too."""
+    top = Path(f"/opt/evalward-test-{os.getpid()}")
+    folder = top / "for" / "us" / "runner"
+    monkeypatch.setattr(runners, "PLACES", (folder.parent,))
     try:
         (folder / "_diag").mkdir(parents=True)
     except OSError:
@@ -58,9 +62,7 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     yield folder
     runners.runners_secrets.cache_clear()
     runners.runners_work.cache_clear()
-    for path in sorted(folder.rglob("*"), reverse=True):
-        path.unlink() if path.is_file() else path.rmdir()
-    folder.rmdir()
+    shutil.rmtree(top)
 
 
 async def test_a_runners_credentials_cannot_be_read(walls: Layers, runner: Path) -> None:
@@ -85,6 +87,16 @@ async def test_a_runner_can_work_elsewhere(walls: Layers, runner: Path) -> None:
     async with opened() as place:
         done = await bash(place, f"cd {runner}; cat {CONFIG.replace('_work', 'other')}; true")
         assert done.stdout == ""
+
+
+async def test_a_tool_that_has_gone_since_it_was_seen_breaks_nothing(walls: Layers, runner: Path) -> None:
+    shown = WorkspaceSettings(readable=(runner / "_work" / "_tool" / "gone", Path("/usr/gone"), runner / "run.sh"))
+    async with opened(settings=shown) as place:
+        assert (await bash(place, f"cat {runner}/run.sh; ls /usr/gone 2>/dev/null")).stdout == "secret"
+
+
+def test_runners_are_looked_for_where_programs_are_installed() -> None:
+    assert set(map(str, runners.PLACES)) <= set(SYSTEM) | {"/usr/local"}
 
 
 async def test_a_runner_that_only_its_user_can_look_at_breaks_nothing(walls: Layers, runner: Path) -> None:

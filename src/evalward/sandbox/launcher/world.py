@@ -49,7 +49,8 @@ def build(plan: SandboxPlan) -> None:
     for folder in plan.folders:
         inside.bind(folder, folder, plan)
     for path in plan.readable:
-        inside.bind(path, path, plan, read_only=True)
+        with contextlib.suppress(FileNotFoundError):  # gone since the plan was made: nothing to show
+            inside.bind(path, path, plan, read_only=True)
     for path, source in plan.placed.items():
         inside.bind(source, path, plan)
     for path in plan.hidden:
@@ -124,9 +125,11 @@ class _Root:
             self.bind(folder, folder, read_only=True)
 
     def bind(self, source: str, path: str, plan: SandboxPlan | None = None, *, read_only: bool = False) -> None:
-        """Show a file or folder at a path of the sandbox: one of ours, or one that the plan names."""
+        """Show a file or folder at a path of the sandbox: one of ours, or one that the plan names. Raises `OSError`."""
         target = self.at(path)
         with _source(source, plan, read_only=read_only) as found:
+            if not os.path.exists(found):
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), source)
             if not os.path.exists(target):
                 self._make(path, is_folder=os.path.isdir(found))
             kernel.mount(found, target, flags=kernel.MS_BIND | (kernel.MS_REC if read_only else 0))
@@ -222,7 +225,7 @@ def _without(paths: list[str], hidden: list[str]) -> Iterator[str]:
     for path in paths:
         if path in hidden:
             continue
-        if not any(entry.startswith(path.rstrip("/") + "/") for entry in hidden):
+        if os.path.isfile(path) or not any(entry.startswith(path.rstrip("/") + "/") for entry in hidden):
             yield path
         elif os.path.isdir(path):
             with contextlib.suppress(PermissionError):  # then nobody reads anything there
