@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -24,28 +23,23 @@ TRIAL_USD = 2 * (70 * 1 + 20 * 0.1 + 30 * 10) / 1e6  # two turns
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[ModelServer]:
-    with ModelServer(model_of(TASKS)) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, server: ModelServer) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repo]:
     """A commit with its baseline, and a changed prompt in the working tree."""
-    repo = Repo(init(tmp_path_factory.mktemp("made")), server)
-    repo.write(tasks=TASKS, suite=SUITE, more=MORE, concurrency=1)
-    (repo.root / "prompt.md").write_text("The bases way.")
-    commit(repo.root, {".gitignore": "evalward-out\n"})
-    assert repo.run("run").code == 0
-    assert repo.run("baseline", "update").code == 0
-    (repo.root / "prompt.md").write_text("The heads way.")
-    return repo.root
+    with ModelServer(model_of(TASKS)) as server:
+        repo = Repo(init(tmp_path_factory.mktemp("made")), server)
+        repo.write(tasks=TASKS, suite=SUITE, more=MORE, concurrency=1)
+        (repo.root / "prompt.md").write_text("The bases way.")
+        commit(repo.root, {".gitignore": "evalward-out\n"})
+        assert repo.run("run").code == 0
+        assert repo.run("baseline", "update").code == 0
+        (repo.root / "prompt.md").write_text("The heads way.")
+        yield repo
 
 
 @pytest.fixture
-def repo(made: Path, tmp_path: Path, server: ModelServer) -> Repo:
+def repo(made: Repo, tmp_path: Path) -> Repo:
     """The same, for one test."""
-    return Repo(shutil.copytree(made, tmp_path, symlinks=True, dirs_exist_ok=True), server)
+    return made.copied(tmp_path)
 
 
 def sided(repo: Repo, **failing: tuple[str, ...]) -> TwoSided:

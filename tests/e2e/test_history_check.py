@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -22,30 +21,25 @@ ALWAYS = 20  # trials: more than the planned and the fresh ones
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[ModelServer]:
-    with ModelServer(model_of(TASKS)) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory, server: ModelServer) -> Path:
+def made(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repo]:
     """A repository whose case `one` came and went for twelve days."""
-    repo = Repo(tmp_path_factory.mktemp("made"), server)
-    repo.write(tasks=TASKS, more={**POLICY, "history": {"folder": "kept"}})
-    assert repo.run("run", "--trials", "5").code == 0
-    assert repo.run("baseline", "update").code == 0
-    assert repo.run("history", "append", "--folder", "kept", "--ref", "main").code == 0
-    file = repo.root / "kept" / "history.jsonl"
-    line = json.loads(file.read_text("utf-8"))
-    file.write_text("".join(json.dumps(earlier(line, day)) + "\n" for day in range(1, 13)), "utf-8")
-    return repo.root
+    with ModelServer(model_of(TASKS)) as server:
+        repo = Repo(tmp_path_factory.mktemp("made"), server)
+        repo.write(tasks=TASKS, more={**POLICY, "history": {"folder": "kept"}})
+        assert repo.run("run", "--trials", "5").code == 0
+        assert repo.run("baseline", "update").code == 0
+        assert repo.run("history", "append", "--folder", "kept", "--ref", "main").code == 0
+        file = repo.root / "kept" / "history.jsonl"
+        line = json.loads(file.read_text("utf-8"))
+        file.write_text("".join(json.dumps(earlier(line, day)) + "\n" for day in range(1, 13)), "utf-8")
+        yield repo
 
 
 @pytest.fixture
-def repo(made: Path, tmp_path: Path, server: ModelServer) -> Repo:
+def repo(made: Repo, tmp_path: Path) -> Repo:
     """The same, for one test: now `one` and `two` fail."""
-    server.settings = replace(server.settings, script=moody_model(TASKS, {"one": ALWAYS, "two": ALWAYS}))
-    return Repo(shutil.copytree(made, tmp_path, dirs_exist_ok=True), server)
+    made.server.settings = replace(made.server.settings, script=moody_model(TASKS, {"one": ALWAYS, "two": ALWAYS}))
+    return made.copied(tmp_path)
 
 
 def earlier(line: dict[str, Any], day: int) -> dict[str, Any]:

@@ -41,9 +41,8 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Repo]:
 @pytest.fixture
 def repo(measured: Repo, tmp_path: Path) -> Repo:
     """The same, to be changed."""
-    shutil.copytree(measured.root, tmp_path / "repo")
     measured.server.settings = replace(measured.server.settings, script=model_of(TASKS))
-    return Repo(tmp_path / "repo", measured.server)
+    return measured.copied(tmp_path / "repo")
 
 
 def shard(repo: Repo, number: int, *words: str) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +73,10 @@ class Repo:
     root: Path
     server: ModelServer
     env: dict[str, str] = field(default_factory=dict)
+
+    def copied(self, place: Path) -> Repo:
+        """The same in a folder that is empty or not there yet, served by the same server."""
+        return replace(self, root=shutil.copytree(self.root, place, symlinks=True, dirs_exist_ok=True))
 
     def write(
         self,
@@ -143,17 +147,11 @@ def repo_with(root: Path, server: ModelServer, baseline: bytes, tasks: Sequence[
     return repo
 
 
-def ended(process: warm.Command, timeout: float = 60) -> Done:
+def ended(process: warm.Command, timeout: float = warm.PATIENCE_S) -> Done:
     """What the process did, when it ends by itself; nothing may look as if we broke."""
-    try:
-        out, err = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        out, err = process.communicate()
-        raise AssertionError(f"it didn't end:\n{err}") from None
-    assert "Traceback" not in err + out, err
-    assert "internal error" not in err, err
-    return Done(process.wait(), out, err)
+    done = warm.ended(process, timeout=timeout)
+    assert "internal error" not in done.stderr, done.stderr
+    return Done(done.returncode, done.stdout, done.stderr)
 
 
 def timeless(value: Any) -> Any:

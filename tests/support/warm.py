@@ -365,10 +365,10 @@ def evalward(*words: str | Path, cwd: Path | None = None, env: Mapping[str, str]
     return ended(start_evalward(*words, cwd=cwd or Path.cwd(), env=env), *words)
 
 
-def ended(process: Command, *words: str | Path) -> subprocess.CompletedProcess[str]:
+def ended(process: Command, *words: str | Path, timeout: float = PATIENCE_S) -> subprocess.CompletedProcess[str]:
     """What it left, when it has ended, which is no crash of ours."""
     try:
-        out, err = process.communicate(timeout=PATIENCE_S)
+        out, err = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired:
         process.kill()
         out, err = process.communicate()

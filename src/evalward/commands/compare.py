@@ -62,7 +62,7 @@ def compare_files(world: World, options: CompareOptions) -> int:
 
 def _config(file: Path) -> LoadedConfig:
     """The configuration. What reads it is loaded here: two files can be compared without one."""
-    from evalward.config.load import load_config  # noqa: PLC0415
+    from evalward.config.load import load_config  # noqa: PLC0415 - see above
 
     return load_config(file)
 
@@ -85,7 +85,7 @@ def _past(
     if loaded is None:
         return (), None
     from evalward.commands.anchoring import anchor_of_config  # noqa: PLC0415 - only a config has a repository around it
-    from evalward.git import GitTree  # noqa: PLC0415
+    from evalward.git import GitTree  # noqa: PLC0415 - so does this
 
     root = loaded.root
 

@@ -11,7 +11,10 @@ from evalward.writing import write_file
 
 
 def write_text(path: Path, text: str, redaction: Redaction = NOTHING) -> None:
-    """Write a file atomically, without secrets. Raises `InputError` when that is not possible."""
+    """Write a file whole or not at all, without secrets: readers never see half of it, a full disk leaves the old one.
+
+    Raises `InputError` when that is not possible, or where a link would have to be followed.
+    """
     try:
         write_file(path, (redaction.json(text) if path.suffix == ".json" else redaction.known(text)).encode())
     except OSError as error:

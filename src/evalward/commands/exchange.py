@@ -13,7 +13,6 @@ from evalward.commands.files import read_bytes, read_committed, read_report
 from evalward.commands.foreign import AUTO, UNDATED, ForeignOptions, foreign_report
 from evalward.commands.pipeline import dump_report
 from evalward.commands.world import World
-from evalward.config.words import near_or_known
 from evalward.engine.store import Store
 from evalward.importers import (
     Imported,
@@ -31,6 +30,7 @@ from evalward.records.problem import InputError, wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import Report, Run, Tool
 from evalward.records.result import Result, Trial
+from evalward.records.words import near_or_known
 from evalward.registry import FORMATS, has, installed
 from evalward.render.numbers import plural
 from evalward.suites.across import diagnose

@@ -11,9 +11,9 @@ from typing import Literal
 from evalward.commands.emitting import emit, write_text
 from evalward.commands.world import World
 from evalward.config.load import load_config
-from evalward.config.words import near_or_known
 from evalward.records.exits import EXIT_OK, EXIT_UNJUDGED
 from evalward.records.problem import wrong
+from evalward.records.words import near_or_known
 from evalward.render.console import Screen
 from evalward.render.escape import one_line
 from evalward.render.numbers import format_count, plural

@@ -18,9 +18,10 @@ from evalward.config.provider_checks import check_providers
 from evalward.config.reading import get, items, suites, target_ids, texts
 from evalward.config.succession_checks import check_succession
 from evalward.config.target_checks import check_targets
-from evalward.config.words import KeyPath, Value, one_line, shown
+from evalward.config.words import KeyPath, Value
 from evalward.config.yaml_positions import Mistake
 from evalward.records.policy import BOUNDS
+from evalward.records.words import one_line, shown
 
 _OUTPUT = re.compile(r"text|\$(\.[A-Za-z_][A-Za-z0-9_-]*|\[[0-9]+\])+")
 _RATIOS = re.compile(r"(.+_(rate|share|accuracy|precision|recall|f1)|csr|csr_behaviour|pass_at_[0-9]+)")

@@ -15,8 +15,9 @@ from evalward.config.kinds import spec_at
 from evalward.config.model import Config
 from evalward.config.provider_checks import is_key_name
 from evalward.config.suite import Suite
-from evalward.config.words import KeyPath, Value, did_you_mean, near_or_known, one_line, shown
+from evalward.config.words import KeyPath, Value
 from evalward.config.yaml_positions import Mistake, YamlTree
+from evalward.records.words import did_you_mean, near_or_known, one_line, shown
 
 
 def explain(error: ErrorDetails, tree: YamlTree) -> Mistake:

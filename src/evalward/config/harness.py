@@ -22,8 +22,9 @@ from evalward.config.harness_words import (
 )
 from evalward.config.reading import get, texts
 from evalward.config.suite import Suite
-from evalward.config.words import KeyPath, Value, did_you_mean, shown
+from evalward.config.words import KeyPath, Value
 from evalward.edge import harmless
+from evalward.records.words import did_you_mean, shown
 
 if TYPE_CHECKING:
     from evalward.config.yaml_positions import Mistake

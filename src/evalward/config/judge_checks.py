@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from evalward.config.judge import JUDGE_FORMS, RECORDED
 from evalward.config.provider_checks import model_name_problem
 from evalward.config.reading import get, texts
-from evalward.config.words import KeyPath, Value, near_or_known, shown
+from evalward.config.words import KeyPath, Value
 from evalward.config.yaml_positions import Mistake
 from evalward.records.target_id import target_id
+from evalward.records.words import near_or_known, shown
 
 
 def check_judge(config: Value) -> Iterator[Mistake]:

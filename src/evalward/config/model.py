@@ -18,10 +18,10 @@ from evalward.config.judge import JudgeConfig
 from evalward.config.kinds import SuiteOfItsKind, spec_of
 from evalward.config.providers import Providers
 from evalward.config.suite import ComparedSuite
-from evalward.config.words import did_you_mean, shown
 from evalward.records.base import StrictRecord
 from evalward.records.policy import Anchor, Confirm, FailOn, Limits, Off, Policy, Rule, Waiver
 from evalward.records.problem import wrong
+from evalward.records.words import did_you_mean, shown
 from evalward.registry import KINDS, ours
 
 PROMPT_MARK = "{prompt}"

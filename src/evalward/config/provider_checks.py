@@ -9,10 +9,11 @@ from urllib.parse import urlsplit
 
 from evalward.config.providers import Effort
 from evalward.config.reading import get, items, suites, target_ids, texts
-from evalward.config.words import KeyPath, Value, near_or_known, one_line, shown
+from evalward.config.words import KeyPath, Value
 from evalward.config.yaml_positions import Mistake
 from evalward.records.providers import PROVIDERS
 from evalward.records.target_id import target_id
+from evalward.records.words import near_or_known, one_line, shown
 
 USE_KEY_ENV = "Put the key into an environment variable and name that in key_env."
 MODEL_LIMIT = 200

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from evalward.config.reading import get, items, suites, target_ids
-from evalward.config.words import KeyPath, Value, shown
+from evalward.config.words import KeyPath, Value
 from evalward.config.yaml_positions import Mistake
+from evalward.records.words import shown
 
 
 def check_succession(config: Value) -> Iterator[Mistake]:

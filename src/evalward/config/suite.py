@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, GetJsonSchemaHandler
 from pydantic_core import CoreSchema
@@ -15,10 +15,11 @@ from pydantic_core import CoreSchema
 from evalward.config.fields import Name, SomeTexts, Text, TextList
 from evalward.config.reading import get, texts
 from evalward.config.targets import SomeTargets, TargetForms, ids_of
-from evalward.config.words import KeyPath, Value, shown
+from evalward.config.words import KeyPath, Value
 from evalward.records.base import StrictRecord
 from evalward.records.deprecation import Deprecation
 from evalward.records.target_id import target_id
+from evalward.records.words import shown
 
 if TYPE_CHECKING:
     from evalward.config.yaml_positions import Mistake
@@ -180,6 +181,19 @@ class SandboxedSuite(Suite):
         if get(suite, "shell") is not None and get(suite, "sandbox") != "process":
             message = "only real processes have a shell that can be chosen"
             yield Mistake((*path, "shell"), message, "Add sandbox: process, or remove the key.")
+
+
+Memory = Annotated[int, Field(ge=64, le=1_000_000, description="Memory in MB")]
+Processes = Annotated[int, Field(ge=8, le=100_000, description="Processes at once")]
+Disk = Annotated[int, Field(ge=1, le=1_000_000, description="Disk in MB")]
+
+
+class WorkspaceLimits(StrictRecord):
+    """What a workspace may use of the machine; how much that is by default, each kind says."""
+
+    memory_mb: Memory
+    processes: Processes
+    disk_mb: Disk
 
 
 class IsolatedSuite(Suite):

@@ -9,10 +9,11 @@ from evalward.config.kinds import spec_at
 from evalward.config.provider_checks import model_name_problem
 from evalward.config.reading import get, items, suites, target_ids, texts
 from evalward.config.targets import form_of
-from evalward.config.words import KeyPath, Value, near_or_known, one_line, shown
+from evalward.config.words import KeyPath, Value
 from evalward.config.yaml_positions import Mistake
 from evalward.records.providers import AGENT_PROVIDERS, PROVIDERS
 from evalward.records.target_id import TargetId, target_id
+from evalward.records.words import near_or_known, one_line, shown
 
 
 @dataclass(frozen=True)

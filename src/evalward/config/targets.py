@@ -11,11 +11,11 @@ from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from evalward.config.agents import AGENT_FORMS
 from evalward.config.fields import Text, one_or_more
-from evalward.config.words import shown
 from evalward.records.base import StrictRecord
 from evalward.records.providers import PROVIDERS
 from evalward.records.succession import Predecessor
 from evalward.records.target_id import TargetId, target_id
+from evalward.records.words import shown
 from evalward.registry import TARGETS, added
 
 MODEL_FORMS = tuple(f"{name}/NAME" for name in PROVIDERS)

@@ -1,14 +1,11 @@
-"""How values and places of a configuration are written in messages; words that others write, too, are in `records`."""
+"""How values and places of a configuration are written in messages; what others write, too, is in `records.words`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from evalward.records.words import did_you_mean, near_or_known, one_line, shown
-
-__all__ = ["KeyPath", "Value", "did_you_mean", "field_name", "near_or_known", "nearest_line", "one_line", "shown"]
-
+from evalward.records.words import one_line
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"

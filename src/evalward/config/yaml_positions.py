@@ -17,8 +17,9 @@ from yaml.reader import Reader, ReaderError
 from yaml.resolver import Resolver
 from yaml.scanner import Scanner
 
-from evalward.config.words import KeyPath, Value, nearest_line, one_line, shown
+from evalward.config.words import KeyPath, Value, nearest_line
 from evalward.records.base import clean_text
+from evalward.records.words import one_line, shown
 
 MAX_CHARACTERS = 1_000_000
 MAX_NODES = 20_000

@@ -11,7 +11,7 @@ from evalward.records.problem import InputError
 from evalward.records.reading import parse_record
 from evalward.records.result import Result, Trial
 from evalward.redaction import NOTHING, Redaction
-from evalward.writing import Folder, write_file
+from evalward.writing import Folder
 
 NAME_LIMIT = 60
 RESERVED = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])([.]|$)", re.IGNORECASE)  # by Windows, with any suffix
@@ -41,14 +41,6 @@ def trial_path(suite: str, target: str, case: str, trial: int) -> str:
 def artifacts_path(suite: str, target: str, case: str, trial: int) -> str:
     """Where a trial's artifacts lie, as a folder beside `trials/`."""
     return f"artifacts/{safe_name(suite)}/{safe_name(target)}/{safe_name(case)}.{trial}"
-
-
-def write_atomic(path: Path, text: str) -> None:
-    """Write a file whole or not at all: readers never see half of it, a full disk leaves the old one.
-
-    Raises `InputError` where a link would have to be followed below where we run or in a repository.
-    """
-    write_file(path, text.encode())
 
 
 class Store:

@@ -118,9 +118,9 @@ class TargetBatches:
         have been bought by an earlier run.
         """
         self._all_wait = True
-        self.send()
+        self._send()
 
-    def send(self) -> None:
+    def _send(self) -> None:
         """Send what is gathered."""
         gathered, self._gathering = self._gathering, _Gathering()
         if self._quiet is not None:
@@ -153,7 +153,7 @@ class TargetBatches:
         gathering.digests[line.custom_id] = digest
         gathering.size += size
         if gathering.full:
-            self.send()
+            self._send()
             return answer
         if self._quiet is None:
             self._quiet = asyncio.get_running_loop().create_task(self._send_when_quiet())
@@ -163,7 +163,7 @@ class TargetBatches:
 
     def _send_if_all_wait(self) -> None:
         if self._all_wait:
-            self.send()
+            self._send()
 
     async def _send_when_quiet(self) -> None:
         """Some trials work for long while others wait: those go on without them."""
@@ -172,7 +172,7 @@ class TargetBatches:
             before = len(self._gathering.lines)
             await self._office.timing.sleep(QUIET_S)
         self._quiet = None
-        self.send()
+        self._send()
 
     # --- batches that are under way ---------------------------------------------------------------------------------
 

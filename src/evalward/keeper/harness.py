@@ -17,10 +17,10 @@ from time import time
 from evalward.config.harness import HarnessSuite, needed_keys
 from evalward.config.harness_words import Filling, UnfitWordsError, filled
 from evalward.config.model import Config
-from evalward.config.words import one_line
 from evalward.edge import harmless
 from evalward.keeper.overseen import OverseenProgram, ProgramEnd
 from evalward.records.base import clean_text
+from evalward.records.words import one_line
 from evalward.redaction import NOTHING, Redaction
 from evalward.sandbox.launcher.overseer import ProgramOrder
 from evalward.wire.messages import HarnessDone, HarnessOrder

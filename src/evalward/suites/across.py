@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from evalward.config import LoadedConfig
-from evalward.config.words import near_or_known
 from evalward.records.policy import Rule
 from evalward.records.problem import Place, Problem
 from evalward.records.report import Finding, Run
+from evalward.records.words import near_or_known
 from evalward.suites.base import kind_named, kinds
 
 

@@ -7,33 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
 
-from evalward.config import IsolatedSuite
+from evalward.config.suite import IsolatedSuite, WorkspaceLimits
 from evalward.sandbox.process import Isolation, SandboxLimits, WorkspaceSettings
 from evalward.sandbox.process.settings import PATH
 
 
-class WrittenLimits(Protocol):
-    """What a suite's `limits:` say of the machine."""
-
-    @property
-    def memory_mb(self) -> int:
-        """Memory in MB."""
-        ...
-
-    @property
-    def processes(self) -> int:
-        """Processes at once."""
-        ...
-
-    @property
-    def disk_mb(self) -> int:
-        """Disk in MB."""
-        ...
-
-
-def sandbox_limits(limits: WrittenLimits) -> SandboxLimits:
+def sandbox_limits(limits: WorkspaceLimits) -> SandboxLimits:
     """The bounds of a workspace."""
     return SandboxLimits(memory_mb=limits.memory_mb, processes=limits.processes, disk_mb=limits.disk_mb)
 

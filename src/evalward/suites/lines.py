@@ -11,13 +11,13 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from evalward.config import LoadedConfig, Suite
-from evalward.config.words import shown
 from evalward.config.yaml_positions import CONFLICT, conflict_line
 from evalward.opening import read_text_inside
 from evalward.records.case import Case
 from evalward.records.json_text import NoJsonError, read_json
 from evalward.records.model_words import described, in_words
 from evalward.records.problem import InputError, Place, Problem
+from evalward.records.words import shown
 from evalward.suites.files import case_files, repeated_ids
 from evalward.suites.yaml_list import ListEntry, entries_of, is_yaml, read_tree
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import stat
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from evalward.engine.store import Store, safe_name, trial_path, write_atomic
+from evalward.engine.store import Store, safe_name, trial_path
 from evalward.records.result import Trial
 from evalward.records.trace import Trace
 from support.results import result
@@ -76,46 +75,3 @@ def test_a_trial_lies_below_the_folder_whatever_its_names(tmp_path: Path) -> Non
     path = Store(tmp_path).keep(trial)
     assert (tmp_path / path).resolve().is_relative_to(tmp_path / "trials")
     assert Trial.model_validate_json((tmp_path / path).read_text("utf-8")) == trial
-
-
-# --- write_atomic ---------------------------------------------------------------------------------------------------
-
-
-def test_a_file_is_written_with_its_folders_as_utf8_and_readable(tmp_path: Path) -> None:
-    path = tmp_path / "a" / "b.txt"
-    write_atomic(path, "grün\n\u2028\r\n")
-    assert path.read_bytes() == "grün\n\u2028\r\n".encode()
-    assert stat.S_IMODE(path.stat().st_mode) == 0o644
-    assert [item.name for item in path.parent.iterdir()] == ["b.txt"]
-
-
-def test_a_file_is_replaced(tmp_path: Path) -> None:
-    path = tmp_path / "a"
-    write_atomic(path, "a long text")
-    write_atomic(path, "short")
-    assert path.read_text() == "short"
-
-
-def test_a_text_that_cant_be_written_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
-    path = tmp_path / "a"
-    write_atomic(path, "old")
-    with pytest.raises(UnicodeEncodeError):
-        write_atomic(path, "x" * 100_000 + "\ud800")
-    assert path.read_text() == "old"
-    assert [item.name for item in tmp_path.iterdir()] == ["a"]
-
-
-def test_a_folder_in_the_way_is_an_error_that_leaves_nothing(tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    with pytest.raises(OSError, match="a"):
-        write_atomic(tmp_path / "a", "text")
-    assert [item.name for item in tmp_path.iterdir()] == ["a"]
-
-
-def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
-    target = tmp_path / "target"
-    target.write_text("untouched")
-    link = tmp_path / "link"
-    link.symlink_to(target)
-    write_atomic(link, "new")
-    assert (target.read_text(), link.is_symlink(), link.read_text()) == ("untouched", False, "new")

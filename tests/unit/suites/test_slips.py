@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from evalward.config.load import load_config
-from evalward.config.words import did_you_mean
 from evalward.engine.selection import Selection
 from evalward.records.problem import InputError
+from evalward.records.words import did_you_mean
 from evalward.runner.measure import prepare
 
 BASH = '{"id":"one","category":"c","prompt":"p","expectations":[{"check":"exit_code:0"}],"solution":"echo"}'

@@ -15,11 +15,11 @@ from typing import Any
 
 import re2
 
-from evalward.config.words import near_or_known
 from evalward.graders.source import is_grader, parse_reference
 from evalward.records.base import clean_text
 from evalward.records.result import CheckResult
 from evalward.records.trace import ToolCall
+from evalward.records.words import near_or_known
 from evalward.sandbox.base import FileTooLargeError, Shell
 
 NO_CALL_EXIT_CODE = -1

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from evalward.config.words import did_you_mean, one_line, shown
+from evalward.records.words import did_you_mean, one_line, shown
 
 _DELETIONS = {
     "root": "the root of the file system",

@@ -13,8 +13,9 @@ from evalward.config.fields import SomeTexts, Text, TextList
 from evalward.config.harness import HarnessSuite
 from evalward.config.reading import get, items, texts
 from evalward.config.targets import SomeTargets
-from evalward.config.words import KeyPath, Value, near_or_known, shown
+from evalward.config.words import KeyPath, Value
 from evalward.records.base import StrictRecord
+from evalward.records.words import near_or_known, shown
 from evalward.registry import FORMATS, has, installed
 from evalward.suites.external.choice import Bounds, ScoreChoice
 

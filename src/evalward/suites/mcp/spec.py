@@ -12,10 +12,11 @@ from evalward.config.fields import Name, SomeTexts, Text, TextList
 from evalward.config.harness_words import split_words
 from evalward.config.providers import UrlText
 from evalward.config.reading import get
-from evalward.config.suite import ComparedSuite, IsolatedSuite
+from evalward.config.suite import ComparedSuite, Disk, IsolatedSuite, Memory, Processes, WorkspaceLimits
 from evalward.config.targets import TargetForms
-from evalward.config.words import KeyPath, Value, shown
+from evalward.config.words import KeyPath, Value
 from evalward.records.base import StrictRecord
+from evalward.records.words import shown
 from evalward.suites.target_forms import talked_with
 
 if TYPE_CHECKING:
@@ -70,12 +71,12 @@ class McpServerSettings(StrictRecord):
     )
 
 
-class McpLimits(StrictRecord):
+class McpLimits(WorkspaceLimits):
     """What one server may use of the machine."""
 
-    memory_mb: int = Field(default=1024, ge=64, le=1_000_000, description="Memory in MB")
-    processes: int = Field(default=128, ge=8, le=100_000, description="Processes at once")
-    disk_mb: int = Field(default=512, ge=1, le=1_000_000, description="Disk in MB")
+    memory_mb: Memory = 1024
+    processes: Processes = 128
+    disk_mb: Disk = 512
 
 
 class McpSuite(IsolatedSuite, ComparedSuite):

@@ -11,11 +11,12 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic.alias_generators import to_camel
 
-from evalward.config.words import KeyPath, Value, field_name, near_or_known
+from evalward.config.words import KeyPath, Value, field_name
 from evalward.config.yaml_positions import Mistake, YamlError, YamlTree, read_yaml
 from evalward.opening import read_text_inside
 from evalward.records.json_text import NoJsonError, read_json
 from evalward.records.problem import InputError, Place, Problem
+from evalward.records.words import near_or_known
 from evalward.suites.lines import LIMIT_BYTES, explained
 from evalward.suites.prompt.builtin import BUILT_IN
 from evalward.suites.prompt.file import LlmEvaluator, PromptEvaluator, PromptFile

@@ -7,8 +7,9 @@ import shlex
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
-from evalward.config.words import KeyPath, shown
+from evalward.config.words import KeyPath
 from evalward.config.yaml_positions import Mistake
+from evalward.records.words import shown
 from evalward.suites.put_back import matches
 from evalward.suites.scenario.fixture import Fixture
 from evalward.suites.scenario.gate_models import ScriptGate

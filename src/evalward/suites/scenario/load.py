@@ -12,11 +12,12 @@ from pydantic import ValidationError
 
 from evalward.config import LoadedConfig
 from evalward.config.explain import explain
-from evalward.config.words import field_name, shown
+from evalward.config.words import field_name
 from evalward.config.yaml_positions import MAX_CHARACTERS, Mistake, YamlError, YamlTree, read_yaml
 from evalward.graders.source import Source, parse_reference, read_source
 from evalward.opening import beginning_inside, kind_inside, name_below, path_from, why
 from evalward.records.problem import InputError, Place, Problem
+from evalward.records.words import shown
 from evalward.suites.files import case_files, repeated_ids
 from evalward.suites.judge.rubric import MOST_BYTES, Rubric, load_rubric, read_rubric
 from evalward.suites.scenario.case import ScenarioCase, make_case

@@ -10,7 +10,16 @@ from pydantic import AliasChoices, Field
 
 from evalward.config.agents import AGENT_FORMS
 from evalward.config.fields import SomeTexts, Text, TextList
-from evalward.config.suite import ComparedSuite, FilesNamed, IsolatedSuite, Network
+from evalward.config.suite import (
+    ComparedSuite,
+    Disk,
+    FilesNamed,
+    IsolatedSuite,
+    Memory,
+    Network,
+    Processes,
+    WorkspaceLimits,
+)
 from evalward.config.targets import MODEL_FORMS, TargetForms
 from evalward.records.base import StrictRecord
 from evalward.records.deprecation import Deprecation
@@ -26,12 +35,12 @@ class SuiteTool(StrictRecord):
     env: dict[Text, str] = Field(default={}, description="Variables that agents, gates and scripts get")
 
 
-class ScenarioLimits(StrictRecord):
+class ScenarioLimits(WorkspaceLimits):
     """What one trial may use of the machine."""
 
-    memory_mb: int = Field(default=2048, ge=64, le=1_000_000, description="Memory in MB")
-    processes: int = Field(default=256, ge=8, le=100_000, description="Processes at once")
-    disk_mb: int = Field(default=1024, ge=1, le=1_000_000, description="Disk in MB")
+    memory_mb: Memory = 2048
+    processes: Processes = 256
+    disk_mb: Disk = 1024
 
 
 class ScenarioSuite(IsolatedSuite, ComparedSuite):

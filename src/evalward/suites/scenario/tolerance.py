@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from pydantic import BaseModel
 
 from evalward.config.reading import get
-from evalward.config.words import KeyPath, Value, did_you_mean, near_or_known, shown
+from evalward.config.words import KeyPath, Value
 from evalward.config.yaml_positions import Mistake, YamlTree
+from evalward.records.words import did_you_mean, near_or_known, shown
 from evalward.suites.scenario.gate_models import GATES
 from evalward.suites.scenario.model import (
     Composite,

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evalward.config.words import KeyPath, shown
+from evalward.config.words import KeyPath
 from evalward.config.yaml_positions import Mistake
 from evalward.opening import MIB, MOST_TEXT, copy_inside, inside, path_from, read_inside, why
 from evalward.records.problem import InputError, wrong
+from evalward.records.words import shown
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.fixture import MOST_BYTES, Fixture, FixtureError, is_subject, read_fixture
 from evalward.suites.scenario.model import Scenario, Variant

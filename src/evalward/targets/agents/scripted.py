@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
-from evalward.config.words import did_you_mean, one_line
 from evalward.config.yaml_positions import YamlError, read_yaml
 from evalward.opening import Kind, glob_inside, kind_inside, name_below, read_text_inside
 from evalward.records.base import StrictRecord, digest
@@ -17,6 +16,7 @@ from evalward.records.model_words import in_words
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.target_id import TargetId
 from evalward.records.trace import Message, Text, ToolCall, ToolResult, ToolUse, Trace, Turn
+from evalward.records.words import did_you_mean, one_line
 from evalward.targets.agents.base import AgentJob, AgentRun, EndedAgent
 from evalward.targets.agents.readers.common import call
 from evalward.targets.base import NO_MODEL, BrokeOffError, Free, TrialSkippedError, without_solution
