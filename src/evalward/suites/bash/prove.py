@@ -27,10 +27,11 @@ MANY_CALLS = 101  # one more than any turn limit lets happen
 
 @dataclass(frozen=True)
 class ProofAnswer:
-    """A way to answer a task: what it is, and the scripts that are run."""
+    """A way to answer a task: what it is, and the scripts that are run; the last call counts `times`, and runs once."""
 
     name: str
     scripts: Sequence[str]
+    times: int = 1
 
 
 async def prove_cases(cases: Sequence[BashCase], shells: Shells) -> Proof:
@@ -87,6 +88,7 @@ async def _judge(case: BashCase, answer: ProofAnswer, shells: Shells) -> CheckOu
         for script in answer.scripts:
             done = await shell.run(script)
             calls.append(ToolCall(commands=script, stdout=done.stdout, stderr=done.stderr, exit_code=done.exit_code))
+        calls += calls[-1:] * (answer.times - 1)
         return await check_all(case, Trace(tool_calls=calls), CheckEvidence(calls, shell))
 
 
@@ -113,7 +115,7 @@ def _wrong_answers(case: BashCase) -> Iterator[ProofAnswer]:
     yield ProofAnswer("the solution with other numbers", [_other_numbers(script) for script in scripts])
     yield ProofAnswer("the solution, then a failing command", [*scripts, "exit 3"])
     yield ProofAnswer("the solution, then noise on stderr", [*scripts, "echo noise >&2"])
-    yield ProofAnswer("the solution, then far too many calls", [*scripts, *["true"] * MANY_CALLS])
+    yield ProofAnswer("the solution, then far too many calls", [*scripts, "true"], times=MANY_CALLS)
     paths = sorted({path for item in case.task.expectations for path in _path_of(item.check)})
     if paths:
         wiped = [f"rm -rf {quote(path)}" for path in paths]
