@@ -61,13 +61,9 @@ def to_confirm(comparison: Comparison, policy: Policy, defaults: Mapping[str, Se
 
 def _tried(run: RunComparison, tested: bool, limits: Limits) -> list[CaseChange]:
     """The cases that failed, once one was lost and a rule asks, and those that broke, which are neither."""
-    failed = [case for case in run.cases if tested and _failed(case)]
+    lost = tested and any(_failed(case) and _lost(case) for case in run.cases)
     few = run.errors <= limits.max_error_rate * run.planned + EPSILON  # more is an outage, and not judged anyway
-    return [
-        case
-        for case in run.cases
-        if (few and _broke(case)) or (case in failed and any(_lost(other) for other in failed))
-    ]
+    return [case for case in run.cases if (few and _broke(case)) or (lost and _failed(case))]
 
 
 def _has_tested_rule(run: RunComparison, policy: Policy, defaults: Mapping[str, Sequence[Rule]]) -> bool:
