@@ -280,12 +280,7 @@ class Services:
         runs = [marked_as_standing(run, self._standing.get((run.suite, run.target))) for run in report.runs]
         report = report.model_copy(update={"created_at": made, "runs": runs})
         self.report = report
-        try:
-            data = self.output.cleaned(REPORT_FILE, json_text(report))
-            self.output.write_clean(REPORT_FILE, data)
-            self.unwritten, self.digest = None, digest_of(data)
-        except NoRoomError as error:
-            self.unwritten = error  # told at the end, after what was measured
+        self._write(report)
         again = [
             m.RetrialRequest(
                 suite=one.suite, target=one.target, trials=dict(one.trials), beside=one.beside, was=one.was
@@ -293,6 +288,14 @@ class Services:
             for one in self.retries(report)
         ]
         return m.written(m.Agains(retries=again))
+
+    def _write(self, report: Report) -> None:
+        try:
+            data = self.output.cleaned(REPORT_FILE, json_text(report))
+            self.output.write_clean(REPORT_FILE, data)
+            self.unwritten, self.digest = None, digest_of(data)
+        except NoRoomError as error:
+            self.unwritten = error  # told at the end, after what was measured
 
     def _store(self, shelf: str | None) -> Store:
         store, folder = self.output.store, _folder(shelf)

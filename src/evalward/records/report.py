@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -221,14 +221,17 @@ class Report(Record):
     runs: list[Run] = []
     texts: Texts = {}
 
-    @model_validator(mode="before")
-    @classmethod
-    def _without_a_code(cls, data: Any) -> Any:
-        """Reports that were written before there was a code say what ended them in their words alone."""
-        why = data.get("interrupted") if isinstance(data, dict) else None
-        if not isinstance(why, str) or data.get("interrupted_by"):
-            return data
-        return {**data, "interrupted_by": _ended_by(why)}
+    @model_validator(mode="after")
+    def _with_a_code(self) -> Self:
+        """Reports that were written before there was a code say what ended them in their words alone.
+
+        Seen afterwards: what looks at it before has all of the JSON made into Python's values first, which takes
+        more memory than the report.
+        """
+        if self.interrupted is not None and self.interrupted_by is None:
+            object.__setattr__(self, "interrupted_by", _ended_by(self.interrupted))
+            self.__pydantic_fields_set__.add("interrupted_by")
+        return self
 
     @property
     def every_run(self) -> list[Run]:

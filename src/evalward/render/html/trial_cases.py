@@ -20,14 +20,15 @@ _RANKS = (Status.FAILED, Status.ERROR, Status.SKIPPED, Status.PASSED)
 
 @dataclass(frozen=True)
 class PageTrial:
-    """A trial of the page: `brief` is what the report says of it, `load` reads its conversation.
+    """A trial of the page, of which nothing is made before it is drawn: of very many cases most are left out.
 
-    `command` shows its case in a terminal.
+    `brief` gives what the report says of it, `load` reads its conversation, `command` shows its case in a terminal.
     """
 
     anchor: str
-    command: str
-    brief: TrialView
+    status: Status
+    command: Callable[[], str]
+    brief: Callable[[], TrialView]
     load: Callable[[], TrialView]
 
 
@@ -136,10 +137,12 @@ class _Entries:
         )
 
     def _entry(self, run: Run, result: Result, *, before: bool = False) -> PageTrial:
+        show = self.show
         return PageTrial(
             self.anchors.of(self.run, result, "-base" if before else ""),
-            self.show(result.id, run.suite, run.target) if self.show else "",
-            replace(trial_view(run, result, None, {}, before=before), missing=""),  # whether it's there shows later
+            result.status,
+            lambda: show(result.id, run.suite, run.target) if show else "",
+            lambda: replace(trial_view(run, result, None, {}, before=before), missing=""),  # whether it's there: later
             lambda: view_of(self.sources, run, result, before=before),
         )
 

@@ -126,7 +126,7 @@ def _heads(cases: Sequence[PageCase], room: int, drawn: _Drawn) -> list[Markup]:
 
 def _urgent(entry: tuple[PageCase, PageTrial]) -> bool:
     case, trial = entry
-    return case.wanted or trial.brief.status in _FAILED
+    return case.wanted or trial.status in _FAILED
 
 
 _FAILED = (Status.FAILED, Status.ERROR)
@@ -152,7 +152,7 @@ class _Drawn:
         """A case with its trials, those without a body as one line or with their checks. Its bodies are taken out."""
 
         def trials(entries: Sequence[PageTrial]) -> list[str]:
-            return [bodies.pop(entry.anchor, "") or self._head(entry.brief, entry) for entry in entries]
+            return [bodies.pop(entry.anchor, "") or self._head(entry.brief(), entry) for entry in entries]
 
         badge = BROKEN if case.broken else RESULTS[case.status]
         head = CaseHead(case.anchor, case.id, badge, case.wanted, case.facts, trials(case.now), trials(case.before))
@@ -183,7 +183,7 @@ def _head(view: TrialView, entry: PageTrial) -> TrialHead:
         wanted=view.status in _FAILED,
         held=sum(check.passed for check in view.checks),
         checks=view.checks,
-        command=entry.command,
+        command=entry.command(),
     )
 
 
