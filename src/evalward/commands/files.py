@@ -7,11 +7,12 @@ from pathlib import Path
 
 from evalward.decide.baseline import UPDATE_HINT, read_baseline
 from evalward.opening import name_below, read_inside, read_regular
-from evalward.records.base import acyclic, share_names
+from evalward.records.base import acyclic
 from evalward.records.baseline import Baseline
 from evalward.records.problem import wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import REPORT_FILE, Report
+from evalward.records.sharing import share_alike
 
 REPORT_HINT = "Make one with `evalward run`."
 _OURS = b'"evalward.'
@@ -78,7 +79,7 @@ def read_report(path: Path) -> Report:
     data = read_bytes(path, "report", REPORT_HINT)
     with acyclic():
         report = parse_record(data, str(path), Report, "a report", REPORT_HINT)
-        share_names(part for run in report.runs for each in run.cases for part in (each, each.usage, each.details))
+        share_alike(each for run in report.every_run for each in run.cases)
     return report
 
 

@@ -22,7 +22,7 @@ from evalward.decide.pooling import (
 )
 from evalward.decide.succession import align
 from evalward.decide.with_base import baseless, with_baseline
-from evalward.records.base import acyclic, share_names
+from evalward.records.base import acyclic
 from evalward.records.baseline import (
     Acceptance,
     Baseline,
@@ -38,6 +38,7 @@ from evalward.records.problem import InputError, Place, Problem
 from evalward.records.reading import parse_record
 from evalward.records.report import Report, Run
 from evalward.records.result import NOT_RUN, OtherDetails, Result, Status, by_case
+from evalward.records.sharing import share_alike
 from evalward.records.texts import MOST_IN_BASELINE, texts_of
 from evalward.records.unchanged import UNCHANGED
 from evalward.records.verdict import Outcome, Verdict
@@ -60,8 +61,7 @@ def read_baseline(text: str | bytes, file: str) -> Baseline:
     """The baseline in a text. Raises `InputError`."""
     with acyclic():
         baseline = parse_record(text, file, Baseline, "a baseline", UPDATE_HINT)
-        trials = (trial for run in baseline.runs for case in run.cases for trial in case.trials)
-        share_names(part for trial in trials for part in (trial, trial.usage, trial.details))
+        share_alike(trial for run in baseline.runs for case in run.cases for trial in case.trials)
     return baseline
 
 

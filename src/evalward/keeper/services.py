@@ -19,11 +19,12 @@ from evalward.engine.keeping import RunRetrials
 from evalward.engine.store import Store, StoredTrial, TrialKey, safe_name
 from evalward.git import TreeFile
 from evalward.keeper.outputs import BESIDE, GUIDANCE, OutputFolder
-from evalward.records.base import json_text, share_names
+from evalward.records.base import json_text
 from evalward.records.budget import Budget
 from evalward.records.outline import PlanOutline
 from evalward.records.problem import NoRoomError
 from evalward.records.report import REPORT_FILE, ChosenCases, Report, digest_of
+from evalward.records.sharing import share_alike
 from evalward.records.unchanged import Unchanged
 from evalward.redaction import NOTHING, Redaction
 from evalward.targets.asking import AgentBounds, ModelDoor
@@ -272,7 +273,7 @@ class Services:
 
     def _checkpoint(self, asked: Incoming) -> bytes:
         report = m.read(Report, asked.data)
-        share_names(part for run in report.every_run for each in run.cases for part in (each, each.usage, each.details))
+        share_alike(each for run in report.every_run for each in run.cases)
         report = report.with_own_texts()
         if not self.output.redaction.absent(asked.data.decode()):
             report = self.output.redaction.record(report)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evalward.records.comparison import CaseChange, Comparison, Tally
@@ -18,18 +18,33 @@ from evalward.render.names import spoken
 _RANKS = (Status.FAILED, Status.ERROR, Status.SKIPPED, Status.PASSED)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PageTrial:
-    """A trial of the page, of which nothing is made before it is drawn: of very many cases most are left out.
-
-    `brief` gives what the report says of it, `load` reads its conversation, `command` shows its case in a terminal.
-    """
+    """A trial of the page, of which nothing is made before it is drawn: of very many cases most are left out."""
 
     anchor: str
-    status: Status
-    command: Callable[[], str]
-    brief: Callable[[], TrialView]
-    load: Callable[[], TrialView]
+    made_by: _Entries
+    run: Run
+    result: Result
+    before: bool
+
+    @property
+    def status(self) -> Status:
+        """How it ended."""
+        return self.result.status
+
+    def command(self) -> str:
+        """What shows its case in a terminal; empty where nothing does."""
+        show = self.made_by.show
+        return show(self.result.id, self.run.suite, self.run.target) if show else ""
+
+    def brief(self) -> TrialView:
+        """What the report says of it, but not whether its conversation is there."""
+        return replace(trial_view(self.run, self.result, None, {}, before=self.before), missing="")
+
+    def load(self) -> TrialView:
+        """It with its conversation, read now."""
+        return view_of(self.made_by.sources, self.run, self.result, before=self.before)
 
 
 @dataclass(frozen=True)
@@ -137,14 +152,7 @@ class _Entries:
         )
 
     def _entry(self, run: Run, result: Result, *, before: bool = False) -> PageTrial:
-        show = self.show
-        return PageTrial(
-            self.anchors.of(self.run, result, "-base" if before else ""),
-            result.status,
-            lambda: show(result.id, run.suite, run.target) if show else "",
-            lambda: replace(trial_view(run, result, None, {}, before=before), missing=""),  # whether it's there: later
-            lambda: view_of(self.sources, run, result, before=before),
-        )
+        return PageTrial(self.anchors.of(self.run, result, "-base" if before else ""), self, run, result, before)
 
 
 @dataclass(frozen=True)
