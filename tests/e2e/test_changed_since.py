@@ -99,7 +99,7 @@ def test_what_changed__is_measured__and_what_it_can_not_touch_is_left(repo: Repo
 
 def test_a_changed_case__has_its_suite_measured(repo: Repo) -> None:
     cases = (repo.root / "cases.jsonl").read_text("utf-8")
-    write_files(repo.root, {"cases.jsonl": cases.replace("Print the word one.", "Print the word one, please.")})
+    write_files(repo.root, {"cases.jsonl": cases.replace("Print the word one.", "Print the word one. Nothing else.")})
     done, requests = since(repo)
     assert requests > 0, done.err
     assert f"note: measured, because cases.jsonl changed: {RUN}" in done.err
