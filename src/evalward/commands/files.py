@@ -12,7 +12,6 @@ from evalward.records.baseline import Baseline
 from evalward.records.problem import wrong
 from evalward.records.reading import parse_record
 from evalward.records.report import REPORT_FILE, Report
-from evalward.records.sharing import share_alike
 
 REPORT_HINT = "Make one with `evalward run`."
 _OURS = b'"evalward.'
@@ -78,9 +77,7 @@ def read_report(path: Path) -> Report:
     """The report in a file. Raises `InputError`."""
     data = read_bytes(path, "report", REPORT_HINT)
     with acyclic():
-        report = parse_record(data, str(path), Report, "a report", REPORT_HINT)
-        share_alike(each for run in report.every_run for each in run.cases)
-    return report
+        return parse_record(data, str(path), Report, "a report", REPORT_HINT)
 
 
 def read_baseline_file(path: Path, root: Path | None = None) -> Baseline:

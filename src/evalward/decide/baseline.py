@@ -38,7 +38,6 @@ from evalward.records.problem import InputError, Place, Problem
 from evalward.records.reading import parse_record
 from evalward.records.report import Report, Run
 from evalward.records.result import NOT_RUN, OtherDetails, Result, Status, by_case
-from evalward.records.sharing import share_alike
 from evalward.records.texts import MOST_IN_BASELINE, texts_of
 from evalward.records.unchanged import UNCHANGED
 from evalward.records.verdict import Outcome, Verdict
@@ -60,9 +59,7 @@ _CLOCK_METRICS = ("total_duration_ms", "avg_duration_ms")
 def read_baseline(text: str | bytes, file: str) -> Baseline:
     """The baseline in a text. Raises `InputError`."""
     with acyclic():
-        baseline = parse_record(text, file, Baseline, "a baseline", UPDATE_HINT)
-        share_alike(trial for run in baseline.runs for case in run.cases for trial in case.trials)
-    return baseline
+        return parse_record(text, file, Baseline, "a baseline", UPDATE_HINT)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,6 @@ from evalward.records.budget import Budget
 from evalward.records.outline import PlanOutline
 from evalward.records.problem import NoRoomError
 from evalward.records.report import REPORT_FILE, ChosenCases, Report, digest_of
-from evalward.records.sharing import share_alike
 from evalward.records.unchanged import Unchanged
 from evalward.redaction import NOTHING, Redaction
 from evalward.targets.asking import AgentBounds, ModelDoor
@@ -273,7 +272,6 @@ class Services:
 
     def _checkpoint(self, asked: Incoming) -> bytes:
         report = m.read(Report, asked.data)
-        share_alike(each for run in report.every_run for each in run.cases)
         report = report.with_own_texts()
         if not self.output.redaction.absent(asked.data.decode()):
             report = self.output.redaction.record(report)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -12,6 +12,7 @@ from evalward.records.comparison import Tally
 from evalward.records.metric import CategorySummary, Measurement, Metric
 from evalward.records.report import Run, Subject
 from evalward.records.result import AnyDetails, OtherDetails, Result, Status
+from evalward.records.sharing import share_alike
 from evalward.records.texts import Texts
 from evalward.records.trace import Usage
 from evalward.records.unchanged import Dependence
@@ -29,6 +30,11 @@ class BaselineTrial(Record):
     usage: Usage = Usage()
     duration_ms: Count = 0
     details: AnyDetails = OtherDetails()
+
+    @model_validator(mode="after")
+    def _share(self) -> Self:
+        share_alike(self, self.usage, self.details)
+        return self
 
 
 class BaselineCase(Record):

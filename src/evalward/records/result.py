@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from evalward.records.base import Amount, Cleaned, Count, Record
 from evalward.records.by_kind import ByKind
+from evalward.records.sharing import share_alike
 from evalward.records.trace import Trace, Usage
 
 NOT_RUN = "not_run"
@@ -116,6 +117,11 @@ class Result(Record):
     details: AnyDetails = OtherDetails()
     trace: str | None = None
     place: str | None = None
+
+    @model_validator(mode="after")
+    def _share(self) -> Self:
+        share_alike(self, self.usage, self.details)
+        return self
 
     @property
     def valid(self) -> bool:

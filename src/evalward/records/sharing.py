@@ -1,36 +1,25 @@
-"""What many results have alike is held once: a report of some ten thousand cases takes half of the memory."""
+"""What results have alike is held once: reading a report of ten thousand cases takes half of the memory."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
-from typing import Any, Protocol
 
 from evalward.records.base import Record, SharedNames, share_names
 from evalward.records.trace import Usage
 
-
-class _Measured(Protocol):
-    """A result of a report or a trial of a baseline: a record with these parts."""
-
-    @property
-    def usage(self) -> Usage:
-        """What it took."""
-        ...
-
-    @property
-    def details(self) -> Any:
-        """What its kind says of it."""
-        ...
+MOST_NAMES = 1_000  # a record that keeps whatever it is given can have any
+_NAMES: SharedNames = {}
+_UNKNOWN: dict[frozenset[str], Usage] = {}
+"""Usages of which nothing is known, by the fields that were given: every trial of many harnesses has one."""
 
 
-def share_alike(results: Iterable[_Measured]) -> None:
-    """Let results that took the same share the record of it, and records with the same fields the set of their names.
+def share_alike(result: Record, usage: Usage, details: Record) -> None:
+    """Let a result share an unknown usage, and the sets of its fields' names, with all others that have the same.
 
-    Records never change, so that nobody sees a difference.
+    Called when one is made: of many that are read at once, none is then ever held with its own. `usage` and `details`
+    are the result's. Records never change, so that nobody sees a difference.
     """
-    names: SharedNames = {}
-    usages: dict[tuple[object, ...], Usage] = {}
-    for result in results:
-        usage = usages.setdefault(tuple(vars(result.usage).values()), result.usage)
+    if len(_NAMES) > MOST_NAMES:
+        _NAMES.clear()
+    if all(value is None for value in vars(usage).values()):
+        usage = _UNKNOWN.setdefault(frozenset(usage.model_fields_set), usage)
         object.__setattr__(result, "usage", usage)
-        share_names((part for part in (result, usage, result.details) if isinstance(part, Record)), names)
+    share_names((result, usage, details), _NAMES)

@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from evalward.records.sharing import share_alike
+from evalward.records import sharing
+from evalward.records.baseline import BaselineTrial
+from evalward.records.report import Run
+from evalward.records.result import Result
 from evalward.records.trace import Usage
-from support.results import result
+from support.results import result, run
 
 
-def test_results_that_took_the_same_share_one_record_of_it() -> None:
-    free = [result(name) for name in "abc"]
-    paid = [result(name, usage=Usage(input_tokens=7)) for name in "de"]
-    nothing = result("f", usage=Usage(input_tokens=0))
-    before = [each.model_dump_json() for each in (*free, *paid, nothing)]
-    share_alike([*free, *paid, nothing])
-    assert free[0].usage is free[1].usage is free[2].usage
-    assert paid[0].usage is paid[1].usage
-    assert len({id(each.usage) for each in (*free, *paid, nothing)}) == 3  # unknown is not 0
-    assert free[0].model_fields_set is free[2].model_fields_set
-    assert [each.model_dump_json() for each in (*free, *paid, nothing)] == before
+def read(*results: Result) -> list[Result]:
+    return Run.model_validate_json(run(results).model_dump_json()).cases
+
+
+def test_results_of_which_nothing_is_known_share_the_record_of_it() -> None:
+    one, other, paid, free = read(
+        result("a", usage=Usage()),
+        result("b", usage=Usage()),
+        result("c", usage=Usage(input_tokens=7)),
+        result("d", usage=Usage(input_tokens=0)),
+    )
+    assert one.usage is other.usage
+    assert (one.usage.input_tokens, paid.usage.input_tokens, free.usage.input_tokens) == (None, 7, 0)
+    assert one.model_fields_set is other.model_fields_set
+    assert paid.usage.model_fields_set is free.usage.model_fields_set
+
+
+def test_what_was_given_is_written_as_it_was() -> None:
+    told, untold = BaselineTrial(status="passed", usage=Usage(cost_usd=None)), BaselineTrial(status="passed")
+    assert told.usage.model_dump(exclude_unset=True) == {"cost_usd": None}
+    assert untold.usage.model_dump(exclude_unset=True) == {}
+
+
+def test_names_that_any_file_can_make_up_are_not_kept_for_ever() -> None:
+    for number in range(2 * sharing.MOST_NAMES):
+        read(result("a", details={"kind": "foreign", f"key-{number}": 1}))
+    assert len(sharing._NAMES) <= sharing.MOST_NAMES + 3

@@ -194,7 +194,7 @@ class _Runs:
             number = max(taken, default=0) + 1
         taken.add(number)
         result = self._with_trace(run, trial, self._result(trial, name, definition, number))
-        share_names((result, result.usage, result.details, *result.checks), self._fields)
+        share_names(result.checks, self._fields)
         run.results.append(result)
 
     def _taken(self, run: ExternalRun, name: str) -> set[int]:
