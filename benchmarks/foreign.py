@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import EVALWARD, Row, watched
+from benchmarks.measure import EVALWARD, Row, Spent, watched
 from support.foreign import promptfoo
 from support.foreign.inspect import Logged, LoggedSample, assistant, tool, user, write_archive
 
@@ -25,7 +25,7 @@ def foreign() -> list[Row]:
     """`evalward import` of the largest files that are read, with the conversations in them."""
     with tempfile.TemporaryDirectory(prefix="evalward-bench-") as name:
         here = Path(name)
-        return [*_inspect(here), *_promptfoo(here)]
+        return [*_inspect(here), *_promptfoo(here), *_checked(here)]
 
 
 def _inspect(here: Path) -> Iterator[Row]:
@@ -51,6 +51,25 @@ def _promptfoo(here: Path) -> Iterator[Row]:
     one.write_text(promptfoo.document([promptfoo.row()]))
     yield from imported(f"promptfoo, {rows.stat().st_size / 1e6:.0f} MB, {ROWS:,} rows", rows, one, "promptfoo")
     yield from compared(f"promptfoo, {ROWS:,} rows on either side", rows, one)
+
+
+def _checked(here: Path) -> Iterator[Row]:
+    """A check of rows of which a tenth fails, as before: nothing may grow with the square of the failures."""
+    little, much = (_check(here / str(count), count) for count in (10, ROWS))
+    what, ratio = f"{ROWS:,} rows, {ROWS // 10:,} failed: checked", much.peak_mb / little.peak_mb
+    yield Row(what, f"{much.wall:.2f} s", f"{little.wall:.2f} s", much.wall / little.wall)
+    yield Row(f"{what}, peak of memory", f"{much.peak_mb:.0f} MB", f"{little.peak_mb:.0f} MB", ratio)
+
+
+def _check(folder: Path, count: int) -> Spent:
+    folder.mkdir()
+    suite = {"name": "rows", "kind": "external", "results": "rows.jsonl", "format": "rows"}
+    (folder / "evalward.yml").write_text(json.dumps({"version": 1, "suites": [suite]}))
+    rows = ({"case": f"c{number}", "status": "passed" if number % 10 else "failed"} for number in range(count))
+    (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    watched(EVALWARD, "run", cwd=folder)
+    watched(EVALWARD, "baseline", "update", cwd=folder)
+    return watched(EVALWARD, "check", cwd=folder)
 
 
 def compared(what: str, path: Path, small: Path) -> Iterator[Row]:
