@@ -7,8 +7,10 @@ tell, it counts as leading anywhere.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 MOST_LINKS = 2_000
 """Of more links none is resolved."""
@@ -38,14 +40,33 @@ def changed_links(files: Sequence[str], opaque: Collection[str], links: Mapping[
         changed |= {place: file for place in _upwards(file) if place not in changed}
     whole, plain = set(opaque), set(files) - set(opaque)
     found: dict[str, str] = {}
-    while new := {link: at for link in inside.keys() - found if (at := _changed_at(inside[link], changed, whole))}:
+    leading, below = _by_place(inside)
+    asked: Iterable[str] = inside
+    while new := {
+        link: at for link in asked if link not in found and (at := _changed_at(inside[link], changed, whole))
+    }:
         found |= new
+        places: list[str] = []
         for link, file in new.items():
-            changed |= {place: file for place in _upwards(link) if place not in changed}
+            places += (fresh := [place for place in _upwards(link) if place not in changed])
+            changed |= dict.fromkeys(fresh, file)
         simple = {link for link in new if inside[link] in plain}
         whole |= new.keys() - simple
         plain |= simple
+        # Only these can have changed in this round: asking all of them again takes a long chain's square.
+        behind = [below.get(link, ()) for link in new if link not in simple]
+        asked = dict.fromkeys(chain(*(leading.get(place, ()) for place in places), *behind))
     return ChangedLinks(found, whole & found.keys(), [link for link, place in leads.items() if place is None])
+
+
+def _by_place(inside: Mapping[str, str]) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
+    """The links that lead to a place itself, and those that lead to it or below it."""
+    leading, below = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+    for link, place in inside.items():
+        leading[place].append(link)
+        for above in _upwards(place):
+            below[above].append(link)
+    return leading, below
 
 
 def _changed_at(place: str, changed: Mapping[str, str], whole: Collection[str]) -> str | None:

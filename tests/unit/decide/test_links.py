@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evalward.decide.links import MOST_LINKS, changed_links
 from evalward.decide.unchanged import ChangeAtHand, SuiteTerms
@@ -46,6 +48,21 @@ def test_where_the_text_can_not_tell__nothing_is_known(target: str) -> None:
 def test_of_too_many_links__none_is_resolved() -> None:
     links = {f"link-{at}": "lib" for at in range(MOST_LINKS + 1)}
     assert len(changed_links(["lib/x"], (), links).unknown) == len(links)
+
+
+PLACES = st.lists(st.sampled_from("abc"), min_size=1, max_size=3).map("/".join)
+TARGETS = st.tuples(st.sampled_from(["", "../", "../../", "/"]), PLACES).map("".join)
+
+
+@given(st.lists(PLACES, max_size=3), st.dictionaries(PLACES, TARGETS, max_size=8), st.data())
+def test_the_order_of_the_links__decides_nothing(files: list[str], links: dict[str, str], data: st.DataObject) -> None:
+    """And nothing is left to find: with what was found among the changed files, it finds the same."""
+    opaque = [file for file in files if data.draw(st.booleans())]
+    found = changed_links(files, opaque, links)
+    other = changed_links(files, opaque, dict(data.draw(st.permutations(list(links.items())))))
+    assert (other.leading_to.keys(), set(other.opaque)) == (found.leading_to.keys(), set(found.opaque))
+    again = changed_links([*files, *found.leading_to], [*opaque, *found.opaque], links)
+    assert again.leading_to.keys() == found.leading_to.keys()
 
 
 def test_a_long_chain_in_the_worst_order__ends() -> None:
