@@ -62,7 +62,7 @@ def compare_files(world: World, options: CompareOptions) -> int:
 
 def _config(file: Path) -> LoadedConfig:
     """The configuration. What reads it is loaded here: two files can be compared without one."""
-    from evalward.config.load import load_config  # noqa: PLC0415 - see above
+    from evalward.config.load import load_config  # noqa: PLC0415 - two files are compared without it
 
     return load_config(file)
 
@@ -85,7 +85,7 @@ def _past(
     if loaded is None:
         return (), None
     from evalward.commands.anchoring import anchor_of_config  # noqa: PLC0415 - only a config has a repository around it
-    from evalward.git import GitTree  # noqa: PLC0415 - so does this
+    from evalward.git import GitTree  # noqa: PLC0415 - nothing else here looks into a repository
 
     root = loaded.root
 
@@ -127,7 +127,7 @@ def _policy(options: CompareOptions, loaded: LoadedConfig | None) -> Policy:
         if options.profile is not None:
             raise wrong("--profile", "a profile is part of a config", "Name the config with --config.")
         return Policy(fail_on=options.fail_on or "regression")
-    from evalward.suites.across import unfed_rules  # noqa: PLC0415 - as above
+    from evalward.suites.across import unfed_rules  # noqa: PLC0415 - loads the kinds that only a config names
 
     problems = unfed_rules(loaded)
     if problems:

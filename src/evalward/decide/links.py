@@ -10,7 +10,6 @@ import posixpath
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 
 MOST_LINKS = 2_000
 """Of more links none is resolved."""
@@ -40,7 +39,7 @@ def changed_links(files: Sequence[str], opaque: Collection[str], links: Mapping[
         changed |= {place: file for place in _upwards(file) if place not in changed}
     whole, plain = set(opaque), set(files) - set(opaque)
     found: dict[str, str] = {}
-    leading, below = _by_place(inside)
+    below = _by_place(inside)
     asked: Iterable[str] = inside
     while new := {
         link: at for link in asked if link not in found and (at := _changed_at(inside[link], changed, whole))
@@ -54,19 +53,17 @@ def changed_links(files: Sequence[str], opaque: Collection[str], links: Mapping[
         whole |= new.keys() - simple
         plain |= simple
         # Only these can have changed in this round: asking all of them again takes a long chain's square.
-        behind = [below.get(link, ()) for link in new if link not in simple]
-        asked = dict.fromkeys(chain(*(leading.get(place, ()) for place in places), *behind))
+        asked = dict.fromkeys(link for place in (*places, *new) for link in below.get(place, ()))
     return ChangedLinks(found, whole & found.keys(), [link for link, place in leads.items() if place is None])
 
 
-def _by_place(inside: Mapping[str, str]) -> tuple[Mapping[str, list[str]], Mapping[str, list[str]]]:
-    """The links that lead to a place itself, and those that lead to it or below it."""
-    leading, below = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+def _by_place(inside: Mapping[str, str]) -> Mapping[str, list[str]]:
+    """The links that lead to a place or below it."""
+    below = defaultdict[str, list[str]](list)
     for link, place in inside.items():
-        leading[place].append(link)
         for above in _upwards(place):
             below[above].append(link)
-    return leading, below
+    return below
 
 
 def _changed_at(place: str, changed: Mapping[str, str], whole: Collection[str]) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from math import isfinite
@@ -67,21 +67,6 @@ def acyclic() -> Iterator[None]:
             gc.freeze()
         if searching:
             gc.enable()
-
-
-SharedNames = dict[frozenset[str], set[str]]
-"""Sets of names of fields, which many records share."""
-
-
-def share_names(records: Iterable[Record], shared: SharedNames | None = None) -> None:
-    """Let records that were given the same fields share the set of their names: one each is half of their memory.
-
-    `shared` are those that earlier records have.
-    """
-    shared = {} if shared is None else shared
-    for record in records:
-        names = record.model_fields_set
-        object.__setattr__(record, "__pydantic_fields_set__", shared.setdefault(frozenset(names), names))
 
 
 _NOTHING_MORE = (("__pydantic_extra__", None), ("__pydantic_private__", None))

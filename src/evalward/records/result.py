@@ -120,7 +120,7 @@ class Result(Record):
 
     @model_validator(mode="after")
     def _share(self) -> Self:
-        share_alike(self, self.usage, self.details)
+        share_alike(self, self.usage, self.details, *self.checks)
         return self
 
     @property

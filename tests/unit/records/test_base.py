@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalward.decide.cases import missing_case
-from evalward.records.base import canonical, clean_text, digest, digest_text, share_names, unchecked
+from evalward.records.base import canonical, clean_text, digest, digest_text, unchecked
 from evalward.records.comparison import Tally
 from support.results import baseline, passes, run
 
@@ -97,14 +97,3 @@ def test_trials_of_a_baseline_and_changes_of_cases_are_made_with_every_field_in_
         again = type(record).model_validate_json(record.model_dump_json())
         assert again == record
         assert again.model_dump_json() == record.model_dump_json()
-
-
-def test_records_that_share_the_names_of_their_fields_stay_as_they_are() -> None:
-    one, same, other = Tally(passed=1, trials=2), Tally(passed=2, trials=2), Tally(passed=1, trials=2, score=0.5)
-    share_names([one, same, other])
-    assert one.model_fields_set is same.model_fields_set
-    assert one.model_fields_set == {"passed", "trials"}
-    assert other.model_fields_set == {"passed", "trials", "score"}
-    changed = one.model_copy(update={"score": 0.5})
-    assert changed.model_fields_set == other.model_fields_set
-    assert same.model_fields_set == {"passed", "trials"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evalward.records import sharing
 from evalward.records.baseline import BaselineTrial
 from evalward.records.report import Run
-from evalward.records.result import Result
+from evalward.records.result import CheckResult, Result
 from evalward.records.trace import Usage
 from support.results import result, run
 
@@ -25,6 +25,20 @@ def test_results_of_which_nothing_is_known_share_the_record_of_it() -> None:
     assert (one.usage.input_tokens, paid.usage.input_tokens, free.usage.input_tokens) == (None, 7, 0)
     assert one.model_fields_set is other.model_fields_set
     assert paid.usage.model_fields_set is free.usage.model_fields_set
+
+
+def test_results_that_share_the_names_of_their_fields_stay_as_they_are() -> None:
+    checks = [CheckResult(check="exit_code:0", passed=True, detail="0")]
+    one, same, other = read(result("a", checks=checks), result("b", checks=checks), result("c", message="why"))
+    short, like = BaselineTrial(status="passed"), BaselineTrial(status="failed")
+    assert short.model_fields_set is like.model_fields_set
+    assert short.model_fields_set == {"status"}
+    changed = short.model_copy(update={"score": 0.5})
+    assert changed.model_fields_set == {"status", "score"}
+    assert like.model_fields_set == {"status"}
+    assert one.model_fields_set is same.model_fields_set
+    assert one.checks[0].model_fields_set is same.checks[0].model_fields_set
+    assert (one.message, other.message) == (None, "why")
 
 
 def test_what_was_given_is_written_as_it_was() -> None:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any
 
-from evalward.records.base import SharedNames, acyclic, clean_text, digest, fitting, share_names
+from evalward.records.base import acyclic, clean_text, digest, fitting
 from evalward.records.blocks import block_text
 from evalward.records.problem import wrong
 from evalward.records.report import HARNESS
@@ -141,7 +141,6 @@ class _Runs:
         self._several = SeveralFiles()
         self._dates = FileDates()
         self._pooled: set[tuple[str, str]] = set()
-        self._fields: SharedNames = {}
 
     def add(self, found: ForeignResults) -> None:
         """The trials of one run of the harness."""
@@ -194,7 +193,6 @@ class _Runs:
             number = max(taken, default=0) + 1
         taken.add(number)
         result = self._with_trace(run, trial, self._result(trial, name, definition, number))
-        share_names(result.checks, self._fields)
         run.results.append(result)
 
     def _taken(self, run: ExternalRun, name: str) -> set[int]:
