@@ -265,7 +265,7 @@ def _at_its_key(problem: Problem, suite: Suite, loaded: LoadedConfig) -> Problem
     index = loaded.config.suites.index(suite)
     place = Place(file=loaded.file, line=loaded.line("suites", index, key))
     message = f"{problem.place.file}: {problem.message}"
-    return problem.model_copy(update={"place": place, "field": f"suites[{index}].{key}", "message": message})
+    return problem.but(place=place, field=f"suites[{index}].{key}", message=message)
 
 
 def _idle_patterns(

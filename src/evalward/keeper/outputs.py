@@ -80,7 +80,7 @@ class OutputFolder:
             _refuse_foreign(folder, shared=shared)
             _refuse_tracked((anchor or Path.cwd()) / path, str(path), search_path)
         except InputError as error:
-            problems = [one.model_copy(update={"remedy": one.remedy or REMEDY}) for one in error.problems]
+            problems = [one.but(remedy=one.remedy or REMEDY) for one in error.problems]
             raise InputError(problems) from None
         except OSError as error:
             raise _unusable(str(path), str(error.strerror or error)) from error

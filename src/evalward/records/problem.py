@@ -48,6 +48,10 @@ class Problem(Record):
         end = "" if self.message.endswith((".", "!", "?")) else "."
         return f"{where}{self.message}{end} {self.remedy}".rstrip()
 
+    def but(self, **other: object) -> Problem:
+        """The same with other fields, as short as in any other problem: `model_copy` would cut nothing."""
+        return Problem.model_validate({**dict(self), **other})
+
 
 class InputError(Exception):
     """The input is wrong (exit code 2): one or more problems, all of them told at once."""
@@ -71,7 +75,7 @@ def unwritable(file: str, error: OSError, remedy: str) -> InputError:
     """Why a file can't be written."""
     problem = Problem(place=Place(file=file), message=f"can't be written: {error.strerror or error}", remedy=remedy)
     if error.errno in _NO_ROOM:
-        return NoRoomError(problem.model_copy(update={"remedy": "Make room on its disk, and run it again."}))
+        return NoRoomError(problem.but(remedy="Make room on its disk, and run it again."))
     return InputError(problem)
 
 

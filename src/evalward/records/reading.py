@@ -36,7 +36,7 @@ def parse_record(text: str | bytes, file: str, model: type[R], what: str, remedy
 
         first = problems_of(error, Place(file=file), remedy)[0]
         more = f" (and {error.error_count() - 1} more problems)" if error.error_count() > 1 else ""
-        raise InputError(first.model_copy(update={"message": f"{first.message}{more}"})) from error
+        raise InputError(first.but(message=f"{first.message}{more}")) from error
 
 
 def parse_own_record(data: bytes, file: str, model: type[R], what: str, remedy: str) -> R:

@@ -65,7 +65,7 @@ def _read(root: Path, name: str, shown_as: str, model: type[Model], parse: Parse
         text = read_text_inside(root, name, LIMIT_BYTES, "utf-8-sig")
     except InputError as error:
         place = Place(file=shown_as)
-        return LinesRead([], [problem.model_copy(update={"place": place}) for problem in error.problems])
+        return LinesRead([], [problem.but(place=place) for problem in error.problems])
     except (OSError, UnicodeDecodeError) as error:
         return LinesRead([], [_unread(shown_as, error)])
     return parse(text, shown_as, model)
@@ -160,7 +160,7 @@ def _in_list(place: Place, error: ErrorDetails, model: type[BaseModel], entry: L
     meant = "a number" if isinstance(error["input"], int | float) and not isinstance(error["input"], bool) else ""
     meant = meant or f"{error['input']}".lower().replace("none", "null")
     message = f"must be text, and YAML reads {shown(written)} as {meant}"
-    return problem.model_copy(update={"message": message, "remedy": "Put quotes around it."})
+    return problem.but(message=message, remedy="Put quotes around it.")
 
 
 def _problem(file: str, line: int | None, message: str, remedy: str) -> Problem:

@@ -12,6 +12,13 @@ def test_a_message_is_cut() -> None:
     assert told.count("…") == 4
 
 
+def test_so_is_what_is_changed_later() -> None:
+    problem = Problem(place=Place(file="a.yml", line=3), message="can't be read", remedy="Name a file.")
+    longer = problem.but(message=f"{'x' * 100_000}: {problem.message}", field="f" * 100_000)
+    assert len(str(longer)) < 4_000
+    assert (longer.place, longer.remedy) == (problem.place, problem.remedy)
+
+
 def test_many_problems_are_told_as_many() -> None:
     place = Place(file="a.jsonl")
     error = InputError(Problem(place=place, message=f"number {n}") for n in range(20_000))

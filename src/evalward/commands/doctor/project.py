@@ -74,7 +74,7 @@ def _problems(name: str, error: InputError) -> Iterator[CheckupItem]:
 
 
 def _words(problem: Problem) -> str:
-    return str(problem.model_copy(update={"remedy": ""}))
+    return str(problem.but(remedy=""))
 
 
 def _key_items(world: World, names: frozenset[str]) -> Iterator[CheckupItem]:

@@ -78,4 +78,4 @@ def _problem(file: CaseFile, entry: RawCase, problem: Problem) -> Problem:
     name = entry.value.get("id") if isinstance(entry.value, dict) else None
     named = f"{name}: {problem.field}".rstrip(": ") if isinstance(name, str) and name else problem.field
     place = Place(file=file.shown_as, line=entry.lines.get(key, entry.line))
-    return problem.model_copy(update={"place": place, "field": named[:120]})
+    return problem.but(place=place, field=named[:120])

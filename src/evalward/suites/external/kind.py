@@ -145,9 +145,7 @@ def _at_results(spec: ExternalSuite, loaded: LoadedConfig) -> Iterator[None]:
         place = Place(file=loaded.file, line=line)
         field = f"suite {spec.name}, results {', '.join(spec.results)}"
         raise InputError(
-            problem.model_copy(update={"place": place, "field": field})
-            if problem.place.file == loaded.file
-            else problem
+            problem.but(place=place, field=field) if problem.place.file == loaded.file else problem
             for problem in error.problems
         ) from error
 
