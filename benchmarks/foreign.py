@@ -58,7 +58,9 @@ def _checked(here: Path) -> Iterator[Row]:
     little, much = (_check(here / str(count), count) for count in (10, ROWS))
     what, ratio = f"{ROWS:,} rows, {ROWS // 10:,} failed: checked", much.peak_mb / little.peak_mb
     yield Row(what, f"{much.wall:.2f} s", f"{little.wall:.2f} s", much.wall / little.wall)
-    yield Row(f"{what}, peak of memory", f"{much.peak_mb:.0f} MB", f"{little.peak_mb:.0f} MB", ratio)
+    yield Row(
+        f"{what}, peak of memory", f"{much.peak_mb:.0f} MB", f"{little.peak_mb:.0f} MB", ratio, f"< {MOST_MB:.0f} MB"
+    )
 
 
 def _check(folder: Path, count: int) -> Spent:

@@ -42,7 +42,9 @@ class Redaction:
         forms = {form for value in values for form in _forms(value)}
         self._forms = sorted(forms, key=lambda form: (-len(form), form))
         self._bytes = [form.encode("utf-8", "surrogateescape") for form in self._forms]
-        self._in_json = [json.dumps(form, ensure_ascii=False)[1:-1] for form in self._forms]
+        self._in_json = [
+            json.dumps(form, ensure_ascii=False)[1:-1].encode("utf-8", "surrogateescape") for form in self._forms
+        ]
         home = env.get("HOME", "").rstrip("/")
         self._home = home if home.count("/") >= 1 and home != "/home/eval" else ""  # that one is the virtual shell's
 
@@ -63,23 +65,24 @@ class Redaction:
             data = data.replace(form, REDACTED.encode())
         return data
 
-    def json(self, text: str) -> str:
+    def json(self, data: bytes) -> bytes:
         """A JSON text without the values of variables in any string, keys of objects included; else as it was."""
-        if not self._in(text):
-            return text
+        if not self._in(data):
+            return data
+        text = data.decode()
         try:
-            data = json.loads(text)
+            value = json.loads(text)
         except (ValueError, RecursionError):
-            return self.known(text)
-        return json.dumps(_mapped(data, self.known), indent=1, ensure_ascii=False) + "\n"
+            return self.known(text).encode()
+        return json.dumps(_mapped(value, self.known), indent=1, ensure_ascii=False).encode() + b"\n"
 
-    def _in(self, text: str) -> bool:
+    def _in(self, data: bytes) -> bool:
         """Whether one of them is in a JSON text."""
-        return any(form in text for form in self._in_json)
+        return any(form in data for form in self._in_json)
 
-    def absent(self, text: str) -> bool:
+    def absent(self, data: bytes) -> bool:
         """True where no value of a variable is in a JSON text. False where its escapes are not those that we write."""
-        return not self._in(text) and "\\u" not in text and "\\/" not in text
+        return not self._in(data) and b"\\u" not in data and b"\\/" not in data
 
     def value(self, value: Any) -> Any:
         """The JSON value without them, keys of objects included."""
@@ -88,7 +91,7 @@ class Redaction:
     def record(self, record: R) -> R:
         """The record without the values of variables."""
         with suppress(ValueError):  # of a text that can't be written as UTF-8
-            if not self._in(record.model_dump_json(by_alias=True)):
+            if not self._in(record.__pydantic_serializer__.to_json(record, by_alias=True)):
                 return record
         return type(record).model_validate(_mapped(record.model_dump(mode="json", by_alias=True), self.known))
 

@@ -184,6 +184,6 @@ def test_no_secret_comes_out_of_our_own_folder_however_its_file_spells_it(
 
 def test_whether_a_secret_is_in_a_text_is_known_only_where_its_escapes_are_ours() -> None:
     redaction = Redaction({"THE_KEY": 'hunter2"tab\t'})
-    assert redaction.absent('{"a": "b\\n"}')
-    for text in ('"hunter2\\"tab\\t"', '"\\u0061"', '"\\/"'):
-        assert not redaction.absent(text)
+    assert redaction.absent(b'{"a": "b\\n"}')
+    for data in (b'"hunter2\\"tab\\t"', b'"\\u0061"', b'"\\/"'):
+        assert not redaction.absent(data)

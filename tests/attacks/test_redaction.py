@@ -232,7 +232,7 @@ def test_a_key_is_found_in_every_encoding(secret: str, before: bytes, after: byt
     ):
         assert REDACTED in redaction.known(f"<{text}>")
         assert REDACTED.encode() in redaction.data(f"\xff{text}".encode("latin-1", "replace") + text.encode())
-        in_json = redaction.json(json.dumps({text: [{"x": text}]}, ensure_ascii=False))
+        in_json = redaction.json(json.dumps({text: [{"x": text}]}, ensure_ascii=False).encode())
         [(key, value)] = json.loads(in_json).items()
         assert REDACTED in key
         assert REDACTED in value[0]["x"]
@@ -241,7 +241,7 @@ def test_a_key_is_found_in_every_encoding(secret: str, before: bytes, after: byt
 @given(st.text(st.characters(codec="utf-8"), max_size=60))
 def test_other_texts_stay_as_they_are(text: str) -> None:
     redaction = Redaction({"A_KEY": KEY})
-    whole = json.dumps({"x": text})
+    whole = json.dumps({"x": text}).encode()
     assert (redaction.known(text), redaction.json(whole), redaction.data(text.encode())) == (text, whole, text.encode())
 
 

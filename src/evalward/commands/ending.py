@@ -15,6 +15,7 @@ from evalward.commands.kept_output import kept_base, kept_output
 from evalward.commands.pipeline import Criteria, kinds_of
 from evalward.commands.world import World
 from evalward.keeper.outputs import OutputFolder
+from evalward.records.base import json_data
 from evalward.records.baseline import Baseline
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError, wrong
@@ -33,20 +34,23 @@ PAGE = "html"
 
 def write_outputs(
     shown: Shown, folder: OutputFolder, formats: Sequence[str], clean: Callable[[str], str] = str
-) -> dict[str, str]:
-    """Write the files of these formats to the output folder; their texts by their names.
+) -> list[str]:
+    """Write the files of these formats to the output folder; their names.
 
-    The folder hides the values of secrets; `clean` takes more away. Raises `InputError` where the folder can't be
-    written, or a format has no file in it.
+    The folder hides the values of secrets; `clean` takes more away from what is no record. Raises `InputError` where
+    the folder can't be written, or a format has no file in it.
     """
-    texts = {}
+    written = []
     for form in formats:
-        file = writer_of(form, shown).file
-        if file is None:
+        writer = writer_of(form, shown)
+        if writer.file is None:
             raise wrong(f"format {form}", "check writes no file in this format", "Write it with --output.")
-        texts[file] = text_of(form, shown)
-        folder.write(file, clean(texts[file]))
-    return texts
+        if writer.record is not None:
+            folder.write_json(writer.file, json_data(writer.record(shown)))
+        else:
+            folder.write(writer.file, clean(writer.write(shown)))
+        written.append(writer.file)
+    return written
 
 
 def write_page(shown: Shown, folder: OutputFolder, warn: Callable[[str], None]) -> list[str]:
@@ -55,7 +59,7 @@ def write_page(shown: Shown, folder: OutputFolder, warn: Callable[[str], None]) 
     People look at it, and no verdict hangs on it: whatever goes wrong is a warning.
     """
     try:
-        return list(write_outputs(shown, folder, [PAGE]))
+        return write_outputs(shown, folder, [PAGE])
     except InputError as error:
         warn(f"The page was not written: {error.problems[0]}")
     except Exception as error:

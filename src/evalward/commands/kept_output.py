@@ -30,7 +30,7 @@ class KeptOutput:
         try:
             data = self._folder.read(path)
             found = parse_own_record(data, path, Trial, "a trial", "")
-            return found if self._redaction.absent(data.decode()) else self._redaction.record(found)
+            return found if self._redaction.absent(data) else self._redaction.record(found)
         except (InputError, OSError, RecursionError, ValueError):
             return None
 

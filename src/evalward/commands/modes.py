@@ -21,7 +21,7 @@ from evalward.records.exits import EXIT_FAILED, EXIT_OK, EXIT_UNJUDGED
 from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE
 from evalward.render.escape import log_text, md_prose
-from evalward.render.outputs import RELEASE_MARKDOWN
+from evalward.render.outputs import text_of
 from evalward.render.sentences import headline
 
 
@@ -61,11 +61,11 @@ class ReleaseCheck(ActionMode):
         decided = decide_release(loaded, measured.report, options, self.checkout.head.read, measured.judge)
         found = surfaces.redaction.record(decided.found)
         shown = replace(decided, found=found).shown(release_again(settings.config), job.left, surfaces.redaction)
-        written = write_outputs(shown, job.left, RELEASE_FORMATS)
+        write_outputs(shown, job.left, RELEASE_FORMATS)
         write_page(shown, job.left, surfaces.warn)
         code, verdict = found.exit_code, found.worse.verdict
         outputs = replace(page.outputs, exit_code=code, verdict=verdict.outcome)
-        text = written[RELEASE_MARKDOWN]
+        text = text_of("markdown", shown)
         return replace(page, summary=text, outputs=outputs, state=status_state(code), headline=headline(verdict))
 
 

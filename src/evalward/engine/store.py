@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalward.records.base import json_data
 from evalward.records.problem import InputError
 from evalward.records.reading import parse_record
 from evalward.records.result import Result, Trial
@@ -58,8 +59,7 @@ class Store:
         """Write a trial's file; the path that the report names."""
         result = trial.result
         path = trial_path(trial.suite, trial.target, result.id, result.trial)
-        text = self.redaction.json(trial.model_dump_json(by_alias=True) + "\n")
-        self.folder.write(path, text.encode())
+        self.folder.write(path, self.redaction.json(json_data(trial, None)))
         return path
 
     def keep_folder(self, source: Path | int, path: str, owner: int | None = None) -> None:

@@ -102,15 +102,18 @@ class OutputFolder:
 
     def write(self, name: str, text: str) -> Path:
         """Write a text without secrets; the file's path, for people. Raises `InputError` when that is not possible."""
-        self.write_clean(name, self.cleaned(name, text))
+        if name.endswith(".json"):
+            return self.write_json(name, text.encode())
+        self.write_clean(name, self.redaction.known(text).encode())
         return self.path / name
 
-    def cleaned(self, name: str, text: str) -> bytes:
-        """A text without secrets, as it is written to a file of this name."""
-        return (self.redaction.json(text) if name.endswith(".json") else self.redaction.known(text)).encode()
+    def write_json(self, name: str, data: bytes) -> Path:
+        """Write a JSON text without secrets; the file's path, for people. Raises `InputError` as `write` does."""
+        self.write_clean(name, self.redaction.json(data))
+        return self.path / name
 
     def write_clean(self, name: str, data: bytes) -> None:
-        """Write what `cleaned` gave. Raises `InputError` when that is not possible."""
+        """Write what is without secrets already. Raises `InputError` when that is not possible."""
         try:
             self.folder.write(name, data)
         except OSError as error:

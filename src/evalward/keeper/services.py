@@ -19,7 +19,7 @@ from evalward.engine.keeping import RunRetrials
 from evalward.engine.store import Store, StoredTrial, TrialKey, safe_name
 from evalward.git import TreeFile
 from evalward.keeper.outputs import BESIDE, GUIDANCE, OutputFolder
-from evalward.records.base import json_text
+from evalward.records.base import json_data
 from evalward.records.budget import Budget
 from evalward.records.outline import PlanOutline
 from evalward.records.problem import NoRoomError
@@ -271,9 +271,10 @@ class Services:
         return again
 
     def _checkpoint(self, asked: Incoming) -> bytes:
-        report = m.read(Report, asked.data)
-        report = report.with_own_texts()
-        if not self.output.redaction.absent(asked.data.decode()):
+        data = asked.take()
+        report, is_clean = m.read(Report, data).with_own_texts(), self.output.redaction.absent(data)
+        del data  # tens of megabytes of a large report, while its retrials are sought
+        if not is_clean:
             report = self.output.redaction.record(report)
         made = self.report.created_at if self.report is not None else self.now()  # by our clock, at the first stage
         runs = [marked_as_standing(run, self._standing.get((run.suite, run.target))) for run in report.runs]
@@ -290,7 +291,7 @@ class Services:
 
     def _write(self, report: Report) -> None:
         try:
-            data = self.output.cleaned(REPORT_FILE, json_text(report))
+            data = self.output.redaction.json(json_data(report))
             self.output.write_clean(REPORT_FILE, data)
             self.unwritten, self.digest = None, digest_of(data)
         except NoRoomError as error:

@@ -101,9 +101,14 @@ def canonical(value: Json) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
+def json_data(record: Record, indent: int | None = 1) -> bytes:
+    """A record's file. As a text it takes twice the memory, or four times: one dash makes every character wider."""
+    return record.__pydantic_serializer__.to_json(record, by_alias=True, indent=indent) + b"\n"
+
+
 def json_text(record: Record) -> str:
     """The text of a record's file."""
-    return record.model_dump_json(by_alias=True, indent=1) + "\n"
+    return json_data(record).decode()
 
 
 def digest(value: Json) -> str:

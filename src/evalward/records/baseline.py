@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from evalward.records.base import Amount, Count, Record, unchecked
 from evalward.records.comparison import Tally
 from evalward.records.metric import CategorySummary, Measurement, Metric
+from evalward.records.once import EACH_ONCE
 from evalward.records.report import Run, Subject
 from evalward.records.result import AnyDetails, OtherDetails, Result, Status
 from evalward.records.sharing import share_alike
@@ -198,5 +199,5 @@ class Baseline(Record):
 
     schema_: Literal["evalward.baseline/1"] = Field(default=BASELINE_SCHEMA, alias="schema")
     provenance: BaselineProvenance
-    runs: list[BaselineRun] = []
+    runs: Annotated[list[BaselineRun], EACH_ONCE] = []
     texts: Texts = {}

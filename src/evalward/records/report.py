@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from hashlib import sha256
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -12,6 +12,7 @@ from evalward.records.base import Count, Record
 from evalward.records.finding import Finding as Finding  # noqa: PLC0414 - where everybody looks for it
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import CategorySummary, Metric
+from evalward.records.once import EACH_ONCE
 from evalward.records.part import Part
 from evalward.records.patterns import chosen
 from evalward.records.result import AnyDetails, OtherDetails, Result
@@ -158,7 +159,7 @@ class MeasuredBase(Record):
     """
 
     commit: str | None = None
-    runs: list[Run] = []
+    runs: Annotated[list[Run], EACH_ONCE] = []
     notes: dict[str, str] = {}
 
 
@@ -218,7 +219,7 @@ class Report(Record):
     findings: list[Finding] = []
     guidance: list[GuidanceComparison] = []
     base: MeasuredBase | None = None
-    runs: list[Run] = []
+    runs: Annotated[list[Run], EACH_ONCE] = []
     texts: Texts = {}
 
     @model_validator(mode="after")

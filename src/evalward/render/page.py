@@ -90,7 +90,10 @@ def build_page(judgement: Judgement, context: PageContext, caps: Caps, *, counts
         broken = without_answers(broken, unsafe)
     new = new_failures(writer)
     first, reasons = _reasons(verdict, {case.id for case in [*unsafe.shown, *broken.shown]}, caps)
-    runs = [_run(run, judgement, caps, counts) for run in comparison.runs]
+    rules: dict[tuple[str, str], list[RuleOutcome]] = {}
+    for rule in verdict.rules:
+        rules.setdefault((rule.suite, rule.target), []).append(rule)
+    runs = [_run(run, rules.get((run.suite, run.target), []), judgement, caps, counts) for run in comparison.runs]
     detailed = caps.detail != "headline"
     open_first = sorted(runs, key=lambda run: run.folded)
     others = _OTHER_CHANGES if caps.detail == "full" else _BAD_CHANGES
@@ -256,8 +259,7 @@ def _reason(reason: Reason, listed: set[str], run: str, *, advised: bool) -> Rea
     return ReasonLine(OUTCOMES[reason.outcome], message(reason).removeprefix(run), advice, _some(cases, _REASON_CASES))
 
 
-def _run(run: RunComparison, judgement: Judgement, caps: Caps, counts: bool) -> RunView:
-    rules = [rule for rule in judgement.verdict.rules if (rule.suite, rule.target) == (run.suite, run.target)]
+def _run(run: RunComparison, rules: Sequence[RuleOutcome], judgement: Judgement, caps: Caps, counts: bool) -> RunView:
     rows, info = metric_rows(run, rules, counts=counts)
     badge = _run_badge(run, rules, judgement.verdict.reasons)
     categories = category_rows(run.categories)

@@ -33,7 +33,7 @@ class CallFailedError(Exception):
         super().__init__("the call failed")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Incoming:
     """What the other side asks, or tells. `number` is `None` where it waits for no answer.
 
@@ -51,6 +51,11 @@ class Incoming:
         """A frame that is a call or a note."""
         number = frame.number if frame.kind == CALL else None
         return cls(frame.name, frame.data, list(frame.descriptors), number, sender)
+
+    def take(self) -> bytes:
+        """What came with it, which is not kept here any longer."""
+        data, self.data = self.data, b""
+        return data
 
     def close(self) -> None:
         """Close the files that came with it. Again does nothing: by then their numbers may be others'."""

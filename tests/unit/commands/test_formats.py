@@ -92,8 +92,9 @@ def test_a_format_of_another_distribution_is_used_by_its_name(plugin: None, tmp_
 
 def test_a_format_of_another_distribution_is_written_to_the_output_folder(plugin: None, tmp_path: Path) -> None:
     folder = OutputFolder.open(tmp_path / "out")
-    written_files = write_outputs(ShownJudgement(failed()), folder, ["csv-of-cases"])
-    assert (tmp_path / "out" / "cases.csv").read_text("utf-8") == written_files["cases.csv"] != ""
+    shown = ShownJudgement(failed())
+    assert write_outputs(shown, folder, ["csv-of-cases"]) == ["cases.csv"]
+    assert (tmp_path / "out" / "cases.csv").read_text("utf-8") == text_of("csv-of-cases", shown) != ""
 
 
 def test_what_is_no_format(plugin: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

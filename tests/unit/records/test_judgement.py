@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from evalward.records.base import json_text
 from evalward.records.codes.base import ForeignText
 from evalward.records.reading import parse_record
 from evalward.records.report import Report
@@ -26,7 +27,7 @@ def read(data: dict[str, Any]) -> Judgement:
 @pytest.mark.parametrize("kind", KINDS)
 def test_written_and_read_again__says_the_same(kind: str) -> None:
     judgement: Judgement = getattr(judgements, kind)()
-    data = json.loads(english.dump_judgement(judgement))
+    data = json.loads(json_text(english.with_sentences(judgement)))
     assert data["schema"] == "evalward.judgement/2"
     assert data["verdict"]["headline"] == english.headline(judgement.verdict)
     again = read(data)
@@ -38,7 +39,7 @@ def test_written_and_read_again__says_the_same(kind: str) -> None:
 
 
 def test_sentences_stand_beside_the_codes() -> None:
-    verdict = json.loads(english.dump_judgement(judgements.failed()))["verdict"]
+    verdict = json.loads(json_text(english.with_sentences(judgements.failed())))["verdict"]
     reason, rule = verdict["reasons"][0], verdict["rules"][0]
     assert reason["statements"][0]["code"] == "drop.exact"
     assert reason["statements"][0]["allowed"] == 0.05
@@ -54,7 +55,7 @@ def test_sentences_stand_beside_the_codes() -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_version_1__is_read_as_it_was_said(kind: str) -> None:
     judgement: Judgement = getattr(judgements, kind)()
-    data = json.loads(english.dump_judgement(judgement))
+    data = json.loads(json_text(english.with_sentences(judgement)))
     old = read(of_version_1(data))
     assert old.schema_ == "evalward.judgement/2"
     assert english.headline(old.verdict) == english.headline(judgement.verdict)

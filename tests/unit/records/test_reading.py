@@ -216,3 +216,18 @@ def test_what_is_no_own_file_is_refused_in_the_same_words(text: str | bytes) -> 
         read_own(text)
     (problem,) = caught.value.problems
     assert str(problem) == refused(text)
+
+
+@pytest.mark.parametrize("where", ["runs", "base"])
+def test_a_file_with_two_runs_of_the_same_target_is_refused(where: str) -> None:
+    twice = [RUN, {**RUN, "target": "u"}, {**RUN, "kind": "l"}]
+    data = {**MINIMAL, "runs": twice} if where == "runs" else {**MINIMAL, "base": {"commit": "c" * 40, "runs": twice}}
+    assert "two runs are of the suite 's' and the target 't'" in refused(json.dumps(data))
+
+
+def test_so_is_a_baseline() -> None:
+    measured = baseline(run(passes("a")))
+    data = json.loads(measured.model_dump_json(by_alias=True))
+    data["runs"] *= 2
+    with pytest.raises(InputError, match="two runs are of the suite"):
+        parse_record(json.dumps(data), "b.json", Baseline, "a baseline", "")

@@ -27,6 +27,28 @@ def test_results_of_which_nothing_is_known_share_the_record_of_it() -> None:
     assert paid.usage.model_fields_set is free.usage.model_fields_set
 
 
+def test_plain_details_are_held_once() -> None:
+    def details(**values: object) -> dict[str, object]:
+        return {"kind": "external", "format": "rows", **values}
+
+    one, same, timed, scored, alike = read(
+        result("a", details=details()),
+        result("b", details=details()),
+        result("c", details=details(timed=True)),
+        result("d", details=details(scores={"quality": 0.5})),
+        result("e", details=details(scores={"quality": 0.5})),
+    )
+    assert one.details is same.details
+    assert len({id(each.details) for each in (one, timed, scored, alike)}) == 4
+    assert scored.details == alike.details
+    told, untold = (
+        BaselineTrial.model_validate({"status": "passed", "details": each})
+        for each in (details(timed=False), details())
+    )
+    assert told.details.model_fields_set == {"kind", "format", "timed"}
+    assert untold.details.model_fields_set == {"kind", "format"}
+
+
 def test_results_that_share_the_names_of_their_fields_stay_as_they_are() -> None:
     checks = [CheckResult(check="exit_code:0", passed=True, detail="0")]
     one, same, other = read(result("a", checks=checks), result("b", checks=checks), result("c", message="why"))
@@ -48,6 +70,12 @@ def test_what_was_given_is_written_as_it_was() -> None:
 
 
 def test_names_that_any_file_can_make_up_are_not_kept_for_ever() -> None:
-    for number in range(2 * sharing.MOST_NAMES):
+    for number in range(2 * sharing.MOST_HELD):
         read(result("a", details={"kind": "foreign", f"key-{number}": 1}))
-    assert len(sharing._NAMES) <= sharing.MOST_NAMES + 3
+    assert len(sharing._NAMES) <= sharing.MOST_HELD + 3
+
+
+def test_no_more_are_values() -> None:
+    for number in range(2 * sharing.MOST_HELD):
+        read(result("a", details={"kind": "external", "format": f"rows{number}"}))
+    assert len(sharing._PARTS) <= sharing.MOST_HELD + 3

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evalward.records.baseline import Baseline, BaselineRun
+from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
 from evalward.records.comparison import CaseChange, RunComparison
 from evalward.records.report import Report, Run
 from evalward.records.result import Result, by_case
@@ -65,7 +65,23 @@ def _base_of(report: Report, suite: str, target: str) -> Run | None:
 def _kept(baseline: Baseline | None, suite: str, target: str) -> Trials:
     """What the baseline has kept."""
     run = baseline_run_of(baseline, suite, target)
-    return {case.id: case.results() for case in run.cases} if run else {}
+    return _KeptTrials({case.id: case for case in run.cases}) if run else {}
+
+
+@dataclass(frozen=True)
+class _KeptTrials(Trials):
+    """A baseline's trials, made as they are looked at: a page shows few of very many."""
+
+    cases: Mapping[str, BaselineCase]
+
+    def __getitem__(self, case: str) -> Sequence[Result]:
+        return self.cases[case].results()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.cases)
+
+    def __len__(self) -> int:
+        return len(self.cases)
 
 
 def baseline_run_of(baseline: Baseline | None, suite: str, target: str) -> BaselineRun | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
+from evalward.records.base import Record, json_text
 from evalward.records.comparison import Comparison
 from evalward.records.parts import loaded
 from evalward.records.problem import InputError, wrong
@@ -99,12 +100,18 @@ Shown = ShownJudgement | ShownReports | ShownRelease
 @dataclass(frozen=True)
 class Writer(Generic[T]):
     """Makes the text. `file` is its name in the output folder, where it is a file of it; `several`: of reports, it
-    shows more than one together.
+    shows more than one together. `record`: the text is this record's, which is written without being made a text.
     """
 
     write: Callable[[T], str]
     file: str | None = None
     several: bool = True
+    record: Callable[[T], Record] | None = None
+
+    @classmethod
+    def of_record(cls, record: Callable[[T], Record], file: str) -> Writer[T]:
+        """Makes the JSON of a record."""
+        return cls(lambda shown: json_text(record(shown)), file, record=record)
 
 
 @dataclass(frozen=True)

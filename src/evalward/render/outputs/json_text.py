@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from evalward.records.base import json_text
+from evalward.records.base import Record
 from evalward.records.release import ReleaseReport
 from evalward.records.report import REPORT_FILE, Reports
 from evalward.render.outputs.base import JUDGEMENT_FILE, RELEASE_FILE, OutputFormat, ShownReports, Writer
-from evalward.render.sentences import dump_judgement, with_sentences
+from evalward.render.sentences import with_sentences
 
 
-def _reports(shown: ShownReports) -> str:
+def _reports(shown: ShownReports) -> Record:
     if len(shown.reports) == 1:
-        return json_text(shown.reports[0])
-    return json_text(Reports(reports=list(shown.reports), findings=list(shown.findings or ())))
+        return shown.reports[0]
+    return Reports(reports=list(shown.reports), findings=list(shown.findings or ()))
 
 
 def _spoken(found: ReleaseReport) -> ReleaseReport:
@@ -24,7 +24,7 @@ def _spoken(found: ReleaseReport) -> ReleaseReport:
 
 JSON = OutputFormat(
     "json",
-    judgement=Writer(lambda shown: dump_judgement(shown.judgement), JUDGEMENT_FILE),
-    reports=Writer(_reports, REPORT_FILE),
-    release=Writer(lambda shown: json_text(_spoken(shown.found)), RELEASE_FILE),
+    judgement=Writer.of_record(lambda shown: with_sentences(shown.judgement), JUDGEMENT_FILE),
+    reports=Writer.of_record(_reports, REPORT_FILE),
+    release=Writer.of_record(lambda shown: _spoken(shown.found), RELEASE_FILE),
 )

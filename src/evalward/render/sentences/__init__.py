@@ -42,11 +42,6 @@ def warnings(notices: Iterable[Coded]) -> list[str]:
     return [says(each) for each in dict.fromkeys(notices)]
 
 
-def dump_judgement(judgement: Judgement) -> str:
-    """The text of `judgement.json`."""
-    return with_sentences(judgement).model_dump_json(by_alias=True, indent=1) + "\n"
-
-
 def with_sentences(judgement: Judgement) -> Judgement:
     """A judgement as it is written: beside the codes their sentences, for people and older programs."""
     verdict, comparison = judgement.verdict, judgement.comparison

@@ -57,11 +57,11 @@ class JudgeCache:
     def put(self, key: str, answer: str) -> None:
         """Keep an answer. A folder that can't be written keeps nothing, which is no reason to lose a verdict."""
         path = self._name(key)
-        text = self._redaction.json(json.dumps({"schema": SCHEMA, "key": key, "answer": answer}))
-        if len(text) > MOST_BYTES:
+        data = self._redaction.json(json.dumps({"schema": SCHEMA, "key": key, "answer": answer}).encode())
+        if len(data) > MOST_BYTES:
             return
         with suppress(OSError, InputError):
             folder = Folder(self.folder)
             if not folder.has(".gitignore"):  # a committed answer would be a forged one some day
                 folder.write(".gitignore", b"*\n")
-            folder.write(path, text.encode())
+            folder.write(path, data)
