@@ -14,19 +14,17 @@ from evalward.targets.models.reading import (
     Json,
     MalformedError,
     arguments_to_send,
-    body_of,
     kept,
     maybe,
     need,
     need_objects,
     parsed_arguments,
-    plain,
     reading,
     tokens,
     unique_ids,
 )
 from evalward.targets.models.sampling import most_tokens
-from evalward.targets.models.sending import arguments_of
+from evalward.targets.models.sending import answered
 from evalward.targets.models.settings import LiveSettings, Secret
 
 if TYPE_CHECKING:
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
     from evalward.targets.models.batching import BatchApi
 
 PROVIDER = "anthropic"
+PATH = "/v1/messages"
 MAX_TOKENS = 16_000  # the API wants a number; no model of today has fewer
 
 STOPS: Mapping[str, StopReason] = {
@@ -206,8 +205,7 @@ class AnthropicWire:
     def __init__(self, settings: LiveSettings, key: Secret) -> None:
         self._settings = settings
         self._client = make_client(settings, key)
-        self._messages = self._client.messages  # loads what the first question would wait for
-        self._create = self._messages.with_raw_response.create
+        self._streamed = _stream_class() if settings.stream else None
         self._marking = CacheMarking(settings.model) if settings.prompt_cache else None
 
     async def ask(self, request: Request) -> Reply:
@@ -219,25 +217,19 @@ class AnthropicWire:
             return await self._asked(request, marked)
 
     async def _asked(self, request: Request, body: Mapping[str, Any]) -> Reply:
-        params = arguments_of(body)
-        if self._settings.stream:
-            return await self._streamed(params, len(request.messages))
-        answer = await self._create(**params, stream=False)
+        answer = await answered(self._client, PATH, body, folded, streamed=self._streamed)
         with reading():
-            return reply_of(body_of(answer.http_response), len(request.messages))
-
-    async def _streamed(self, params: Mapping[str, Any], turn: int) -> Reply:
-        from anthropic import AsyncStream  # noqa: PLC0415 - costs a second; only who asks a model pays it
-
-        raw = await self._create(**params, stream=True)
-        async with await raw.parse(to=AsyncStream[object]) as stream:  # plain JSON: no typed records of it are made
-            events = [event async for event in stream]
-        with reading():
-            return reply_of(folded(map(plain, events)), turn)
+            return reply_of(answer, len(request.messages))
 
     async def close(self) -> None:
         """Close the connections."""
         await self._client.close()
+
+
+def _stream_class() -> type:
+    from anthropic import AsyncStream  # noqa: PLC0415 - costs a second; only who asks a model pays it
+
+    return AsyncStream[object]
 
 
 def make_client(settings: LiveSettings, key: Secret, most: int | None = None) -> AsyncAnthropic:
@@ -281,7 +273,7 @@ def _batches(settings: LiveSettings, key: Secret) -> BatchApi:
 PROTOCOL = ModelProtocol(
     AnthropicWire,
     path="/messages",
-    forward="/v1/messages",
+    forward=PATH,
     folded=folded,
     reply_of=reply_of,
     limit_status=402,

@@ -180,11 +180,12 @@ def _add_piece(calls: list[dict[str, Any]], piece: Json) -> None:
     call["function"]["arguments"] += maybe(function, "arguments", str) or ""
 
 
-SPOKEN = Spoken(lambda client: client.chat.completions, request_of, folded, reply_of)
+PATH = "/chat/completions"
+SPOKEN = Spoken(PATH, request_of, folded, reply_of)
 PROTOCOL = ModelProtocol(
     partial(OpenAIWire, spoken=SPOKEN),
-    path="/chat/completions",
-    forward="/chat/completions",
+    path=PATH,
+    forward=PATH,
     folded=folded,
     reply_of=reply_of,
     limit_status=402,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from evalward.targets.base import Reply, Request
 from evalward.targets.models.bounded import UNCOMPRESSED, bounded_to
-from evalward.targets.models.reading import Json, body_of, plain, reading
-from evalward.targets.models.sending import arguments_of
+from evalward.targets.models.reading import Json, reading
+from evalward.targets.models.sending import answered
 from evalward.targets.models.settings import LiveSettings, Secret
 
 if TYPE_CHECKING:
@@ -72,41 +72,11 @@ def extra_headers(key: Secret) -> dict[str, Any] | None:
     return None if key else {"Authorization": Omit()}
 
 
-class Resource(Protocol):
-    """What of the SDK asks a model."""
-
-    @property
-    def with_raw_response(self) -> Any:
-        """Its `create` asks, and leaves the answer as it came."""
-        ...
-
-
-async def answered(
-    resource: Resource, params: Mapping[str, Any], fold: Callable[[Iterable[Json]], Json], *, stream: bool
-) -> Json:
-    """One attempt: the answer, whole or folded from its stream's events. Raises what the SDK raises.
-
-    Neither is made a typed record of: the SDK tries each item of an answer as each of its types, which took 1.6 GB
-    for an answer of 40 kB.
-    """
-    if not stream:
-        whole = await resource.with_raw_response.create(**params, stream=False)
-        with reading():
-            return body_of(whole.http_response)
-    from openai import AsyncStream  # noqa: PLC0415
-
-    raw = await resource.with_raw_response.create(**params, stream=True)
-    async with raw.parse(to=AsyncStream[object]) as answer:
-        events = [event async for event in answer]
-    with reading():
-        return fold(map(plain, events))
-
-
 @dataclass(frozen=True)
 class Spoken:
-    """What one of the two protocols does in its own way: where the client has it, how it asks, how it is read."""
+    """What one of the two protocols does in its own way: its path, how it asks, how it is read."""
 
-    resource: Callable[[AsyncOpenAI], Resource]
+    path: str
     request_of: Callable[[Request, LiveSettings], Mapping[str, Any]]
     folded: Callable[[Iterable[Json]], Json]
     reply_of: Callable[[Json, int], Reply]
@@ -131,20 +101,28 @@ class OpenAIBatchWay:
         return OpenAIBatches(make_client(settings, key, RESULTS_LIMIT), extra_headers(key), self.endpoint, messages)
 
 
+def _stream_class() -> type:
+    from openai import AsyncStream  # noqa: PLC0415 - costs half a second; only who asks a model pays it
+
+    return AsyncStream[object]
+
+
 class OpenAIWire:
     """One protocol over the official SDK."""
 
     def __init__(self, settings: LiveSettings, key: Secret, spoken: Spoken) -> None:
         self._settings, self._spoken = settings, spoken
         self._client = make_client(settings, key)
-        self._resource = spoken.resource(self._client)  # loads what the first question would wait for
+        self._streamed = _stream_class() if settings.stream else None
         self._headers = extra_headers(key)
 
     async def ask(self, request: Request) -> Reply:
         """One attempt."""
         spoken = self._spoken
-        params = {**arguments_of(spoken.request_of(request, self._settings)), "extra_headers": self._headers}
-        answer = await answered(self._resource, params, spoken.folded, stream=bool(self._settings.stream))
+        body = spoken.request_of(request, self._settings)
+        answer = await answered(
+            self._client, spoken.path, body, spoken.folded, streamed=self._streamed, headers=self._headers
+        )
         with reading():
             return spoken.reply_of(answer, len(request.messages))
 

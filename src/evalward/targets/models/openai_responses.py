@@ -190,11 +190,12 @@ def folded(events: Iterable[Json]) -> dict[str, Any]:
     raise MalformedError("the stream ended before the answer did")
 
 
-SPOKEN = Spoken(lambda client: client.responses, request_of, folded, reply_of)
+PATH = "/responses"
+SPOKEN = Spoken(PATH, request_of, folded, reply_of)
 PROTOCOL = ModelProtocol(
     partial(OpenAIWire, spoken=SPOKEN),
-    path="/responses",
-    forward="/responses",
+    path=PATH,
+    forward=PATH,
     folded=folded,
     reply_of=reply_of,
     limit_status=400,
