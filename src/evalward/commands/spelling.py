@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from shlex import quote
 
@@ -106,21 +107,29 @@ def show_case(
 
     `baseline`: the file, or "" for the one that the config names.
     """
+    words = [*_show_options(suite, target, trial, report, str(baseline) if baseline else None)]
+    words += ["--full"] if full else []
+    word = _typed(case)
+    flag = ["--baseline"] if baseline == "" else []  # what follows it would be its file: it comes last, or before --
+    last = [*flag, "--", word] if word.startswith("-") else [word, *flag]
+    return spelled(["evalward", "show", *words, *last])
+
+
+@lru_cache(maxsize=256)
+def _show_options(
+    suite: str | None, target: str | None, trial: int | None, report: str | None, baseline: str | None
+) -> Sequence[str]:
+    """A page names very many cases of few runs."""
     usual = report is None or Path(report) == DEFAULT_OUTPUT / REPORT_FILE
     named: dict[str, object] = {
         "--suite": suite,
         "--target": target,
         "--trial": trial,
         "--report": None if usual else report,
+        "--baseline": baseline,
     }
-    named["--baseline"] = baseline or None
     options = [_option(name, _typed(str(value), between=",")) for name, value in named.items() if value is not None]
-    word = _typed(case)
-    words = [each for option in options for each in option]
-    words += ["--full"] if full else []
-    flag = ["--baseline"] if baseline == "" else []  # what follows it would be its file: it comes last, or before --
-    last = [*flag, "--", word] if word.startswith("-") else [word, *flag]
-    return spelled(["evalward", "show", *words, *last])
+    return tuple(word for option in options for word in option)
 
 
 def shown_by(report: object) -> ShowCommand:

@@ -8,7 +8,7 @@ node of the page.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -27,7 +27,10 @@ _NOTHING = Markup("")
 
 @dataclass(frozen=True)
 class TrialHead:
-    """What the page says of a trial without its file. `wanted`: it can be opened even without a transcript."""
+    """What the page says of a trial without its file. `wanted`: it can be opened even without a transcript.
+
+    `command` makes what shows it in a terminal: only what can be opened has one.
+    """
 
     anchor: str
     number: int
@@ -38,7 +41,7 @@ class TrialHead:
     wanted: bool
     held: int
     checks: list[CheckResult]
-    command: str
+    command: Callable[[], str]
 
     @property
     def none_failing(self) -> bool:
@@ -136,8 +139,9 @@ def _facts_span(facts: Sequence[str]) -> str:
 def _inside(trial: TrialHead, body: Markup) -> Iterator[str]:
     if trial.message:
         yield f'<p class="message">{shown(trial.message)}</p>'
-    if trial.command:
-        yield f'<p class="how">In a terminal: <code>{shown(trial.command)}</code></p>'
+    command = trial.command()
+    if command:
+        yield f'<p class="how">In a terminal: <code>{shown(command)}</code></p>'
     if trial.none_failing:
         yield '<p class="cut">No failing check was recorded.</p>'
     if trial.checks:

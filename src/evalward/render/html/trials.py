@@ -144,9 +144,13 @@ def _left_out(found: Filled[Any], cases: int) -> list[str]:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """Makes HTML of cases and trials. `elsewhere` are the prompts that stand in the page once, with their fragments."""
+    """Makes HTML of cases and trials. `elsewhere` are the prompts that stand in the page once, with their fragments.
+
+    `bare` are the trials without a transcript, by their anchors: whatever the limits are, they are the same.
+    """
 
     elsewhere: Mapping[Said, str]
+    bare: dict[str, TrialBody] = field(default_factory=dict)
 
     def case(self, case: PageCase, bodies: dict[str, str]) -> Markup:
         """A case with its trials, those without a body as one line or with their checks. Its bodies are taken out."""
@@ -160,9 +164,13 @@ class _Drawn:
 
     def trial(self, entry: PageTrial, limits: TextLimits) -> TrialBody:
         """A trial with its transcript within the limits, or why there is none."""
+        known = self.bare.get(entry.anchor)
+        if known is not None:
+            return known
         view = entry.load()
         if view.missing and not view.sections:
-            return TrialBody(self._head(view, entry))
+            self.bare[entry.anchor] = TrialBody(self._head(view, entry))
+            return self.bare[entry.anchor]
         found = transcript_of(view, limits, self.elsewhere)
         texts = packed(found.texts) if found.texts else ""
         body = transcript_html(found, [_drawings(plot) for plot in found.plots], texts)
@@ -183,7 +191,7 @@ def _head(view: TrialView, entry: PageTrial) -> TrialHead:
         wanted=view.status in _FAILED,
         held=sum(check.passed for check in view.checks),
         checks=view.checks,
-        command=entry.command(),
+        command=entry.command,
     )
 
 
