@@ -6,7 +6,7 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,6 +50,7 @@ from evalward.edge import EXIT_INTERRUPTED, SCREEN, enter, taken_environment
 from evalward.records.exits import EXIT_INPUT, EXIT_UNJUDGED
 
 if TYPE_CHECKING:
+    from evalward.commands.ci_arguments import AddCommand
     from evalward.commands.world import World
     from evalward.engine.selection import Selection
 
@@ -68,8 +69,11 @@ exit codes: 0 pass or inconclusive · 1 the gate failed · 2 the input is wrong
 Handler = Callable[["World", argparse.Namespace], int]
 
 
-def build_parser() -> CommandParser:
-    """The parser of all commands."""
+def build_parser(words: Sequence[str] = ()) -> CommandParser:
+    """The parser of all commands; of a line of `words` that begins with a command's name, of that one alone.
+
+    To make all of them takes longer than many a command does.
+    """
     parser = CommandParser(
         prog="evalward",
         description="The gate that keeps a repository's LLM tool use from getting worse.",
@@ -80,34 +84,17 @@ def build_parser() -> CommandParser:
     )
     top: argparse.ArgumentParser = parser
     commands = top.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    add_demo(commands, _command)
-    add_init(commands, _command)
-    add_doctor(commands, _command)
-    _add_run(commands)
-    _add_check(commands)
-    add_compare(commands, _command)
-    add_report(commands, _command)
-    add_show(commands, _command)
-    add_exchange(commands, _command)
-    add_merge(commands, _command)
-    add_baseline(commands, _command)
-    add_history(commands, _command)
-    add_guidance(commands, _command, _selection_options)
-    add_validate(commands, _command)
-    add_schema(commands, _command)
-    add_judge(commands)
-    add_mcp(commands, _command)
-    add_safety(commands)
-    _add_publish(commands)
-    add_accept(commands, _command)
-    add_release(commands, _command)
-    _add_action(commands)
-    add_help(commands, _command, parser)
-    add_completion(commands, _command, parser)
+    alone = _COMMANDS.get(words[0]) if words else None
+    for add in dict.fromkeys(_COMMANDS.values()) if alone is None else [alone]:
+        add(commands)
+    if alone is None:  # these two speak of all others
+        add_help(commands, _command, parser)
+        add_completion(commands, _command, parser)
     return with_examples(parser)
 
 
 Commands = argparse._SubParsersAction  # the only name that argparse gives what add_subparsers returns
+Adder = Callable[["Commands[argparse.ArgumentParser]"], None]
 
 
 def _command(
@@ -185,6 +172,39 @@ def _add_publish(commands: Commands[argparse.ArgumentParser]) -> None:
 def _add_action(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = _command(commands, "action", "the container action's entry point, run by GitHub", _action)
     parser.set_defaults(keys=True)
+
+
+def _adder(add: Callable[[Commands[argparse.ArgumentParser], AddCommand], None]) -> Adder:
+    return lambda commands: add(commands, _command)
+
+
+_add_exchange = _adder(add_exchange)
+_COMMANDS: Mapping[str, Adder] = {
+    "demo": _adder(add_demo),
+    "init": _adder(add_init),
+    "doctor": _adder(add_doctor),
+    "run": _add_run,
+    "check": _add_check,
+    "compare": _adder(add_compare),
+    "report": _adder(add_report),
+    "show": _adder(add_show),
+    "import": _add_exchange,
+    "export": _add_exchange,
+    "merge": _adder(add_merge),
+    "baseline": _adder(add_baseline),
+    "history": _adder(add_history),
+    "guidance": lambda commands: add_guidance(commands, _command, _selection_options),
+    "validate": _adder(add_validate),
+    "schema": _adder(add_schema),
+    "judge": add_judge,
+    "mcp": _adder(add_mcp),
+    "safety": add_safety,
+    "publish": _add_publish,
+    "accept": _adder(add_accept),
+    "release": _adder(add_release),
+    "action": _add_action,
+}
+"""What makes the parser of each command, in the order of the help."""
 
 
 # --- what the commands do -------------------------------------------------------------------------------------------
@@ -270,7 +290,8 @@ def _action(world: World, args: argparse.Namespace) -> int:  # noqa: ARG001 - it
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point of the console script. Raises `SystemExit` with the exit code."""
-    args = read_arguments(build_parser(), argv)
+    words = sys.argv[1:] if argv is None else argv
+    args = read_arguments(build_parser(words), words)
     kept = SCREEN if getattr(args, "screen", False) else frozenset()
     if argv is None:
         named = _asked_variables(args)

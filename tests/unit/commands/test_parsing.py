@@ -23,7 +23,7 @@ WIDTH = 80
 
 def refused(capsys: pytest.CaptureFixture[str], words: Sequence[str]) -> str:
     with pytest.raises(SystemExit) as ended:
-        read_arguments(build_parser(), list(words))
+        read_arguments(build_parser(words), list(words))
     assert ended.value.code == 2
     said = capsys.readouterr()
     assert said.out == ""
@@ -203,3 +203,22 @@ def test_defaults__are_in_the_help_where_there_are_some() -> None:
         for action in parser._actions:
             if isinstance(action.default, (str, Path)) and action.default is not argparse.SUPPRESS:
                 assert str(action.default) in (action.help or ""), (words, action.dest)
+
+
+@pytest.mark.parametrize("command", sorted(PARSERS.keys() - {"", "help", "completion"}))  # these two hold all
+def test_the_parser_of_one_command_is_that_of_all(command: str) -> None:
+    words = command.split()
+    alone = dict(all_parsers(build_parser(words)))
+    assert alone[command].format_help() == PARSERS[command].format_help()
+    assert alone[command].prog == PARSERS[command].prog
+    defaults = {name: value for name, value in alone[command]._defaults.items() if name != "parser"}
+    assert defaults == {name: value for name, value in PARSERS[command]._defaults.items() if name != "parser"}
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["help"], ["completion"], ["chekc"], ["--", "check"]])
+def test_what_names_no_command_is_read_with_all_of_them(words: list[str]) -> None:
+    assert set(below(build_parser(words))) == set(below(build_parser()))
+
+
+def test_one_command_is_made_alone() -> None:
+    assert set(below(build_parser(["check", "--config", "run"]))) == {"check"}
