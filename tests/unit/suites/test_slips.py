@@ -67,6 +67,17 @@ def config(line: str) -> str:
             ],
         ),
         (
+            config(
+                "{name: s, kind: scenario, cases: c.yaml, targets: [oracle], "
+                "tool: {binary: ' ', command_pattern: '(', env: {1BAD: x}}}"
+            ),
+            [
+                "evalward.yml:3: suites[0].tool.binary: it is empty.",
+                "evalward.yml:3: suites[0].tool.command_pattern: '(' is not an RE2 pattern: missing ): (.",
+                "evalward.yml:3: suites[0].tool.env: '1BAD' can't be the name of an environment variable.",
+            ],
+        ),
+        (
             config("{name: t, kind: bash, cases: t.jsonl, targets: [oracle]}")
             + "policy: [{metric: pass_rate, floor: 1.1}]\n",
             [

@@ -16,6 +16,7 @@ from evalward.config.words import field_name
 from evalward.config.yaml_positions import MAX_CHARACTERS, Mistake, YamlError, YamlTree, read_yaml
 from evalward.graders.source import Source, parse_reference, read_source
 from evalward.opening import beginning_inside, kind_inside, name_below, path_from, why
+from evalward.records.model_words import problems_of
 from evalward.records.problem import InputError, Place, Problem
 from evalward.records.words import shown
 from evalward.suites.files import case_files, repeated_ids
@@ -54,7 +55,7 @@ def load_cases(spec: ScenarioSuite, config: LoadedConfig) -> LoadedScenarios:
     """The scenarios of a suite that its tags and tier choose. Raises `InputError` with every problem of every file."""
     problems: list[Problem] = []
     files = case_files(spec.name, spec.cases, config, problems)
-    tool = None if spec.tool is None else ScenarioTool.model_validate(spec.tool.model_dump())
+    tool = _tool_of(spec, config)
     loaded = _load(files, config.root, Defaults(spec.timeout_s, spec.max_turns, tool, config), problems)
     cases = [case for case in loaded.cases if selected(case.scenario, spec.tags, spec.tier)]
     if not cases and not problems:
@@ -65,6 +66,20 @@ def load_cases(spec: ScenarioSuite, config: LoadedConfig) -> LoadedScenarios:
     if problems:
         raise InputError(problems)
     return LoadedScenarios(cases, loaded.warnings)
+
+
+def _tool_of(spec: ScenarioSuite, config: LoadedConfig) -> ScenarioTool | None:
+    """The tool that the suite names, held to what a scenario's has to be. Raises `InputError`."""
+    if spec.tool is None:
+        return None
+    try:
+        return ScenarioTool.model_validate(spec.tool.model_dump())
+    except ValidationError as error:
+        index = [suite.name for suite in config.config.suites].index(spec.name)
+        path = ("suites", index, "tool")
+        place = Place(file=config.file, line=config.line(*path))
+        found = problems_of(error, place, "")
+        raise InputError(one.but(field=f"{field_name(path)}.{one.field}") for one in found) from None
 
 
 def selected(scenario: Scenario, tags: Sequence[str], tier: int | None) -> bool:
