@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalward.records.trace import ToolCall
-from evalward.suites.bash.checks import FORMS, ParsedCheck, compiled, evaluate, parse_check
+from evalward.suites.bash.checks import FORMS, ParsedCheck, evaluate, parse_check
+from evalward.suites.re2_pattern import compiled
 from support.cases import call, evidence
 from support.patience import little_work
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from evalward.suites.re2_pattern import compiled
 from evalward.suites.scenario.details import Interaction
 from evalward.suites.scenario.interaction import interaction_of
 from evalward.suites.scenario.patterns import (
@@ -11,7 +12,6 @@ from evalward.suites.scenario.patterns import (
     BinaryInTranscript,
     CommandPattern,
     WrittenPattern,
-    compiled,
     transcript_pattern,
 )
 from evalward.suites.scenario.transcript import exit_code_of, transcript_commands

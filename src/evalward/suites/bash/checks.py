@@ -10,10 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
-
-import re2
 
 from evalward.graders.source import is_grader, parse_reference
 from evalward.records.base import clean_text
@@ -21,6 +17,7 @@ from evalward.records.result import CheckResult
 from evalward.records.trace import ToolCall
 from evalward.records.words import near_or_known
 from evalward.sandbox.base import FileTooLargeError, Shell
+from evalward.suites.re2_pattern import compiled
 
 NO_CALL_EXIT_CODE = -1
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,9}")
@@ -117,21 +114,6 @@ def _path_and_pattern(rest: str) -> tuple[str, ...]:
     path, pattern = _path_and_text(rest)
     compiled(pattern)
     return (path, pattern)
-
-
-@lru_cache(maxsize=4096)
-def compiled(pattern: str) -> Any:
-    """The compiled RE2 pattern. Raises `ValueError` that says what RE2 has against it."""
-    if clean_text(pattern) != pattern:  # a substitute for the lone surrogate would mean something else
-        raise ValueError("the pattern holds half a character (a lone surrogate)")
-    options = re2.Options()
-    options.log_errors = False  # RE2 would write to stderr by itself
-    try:
-        return re2.compile(pattern, options)
-    except re2.error as error:
-        reason = error.args[0] if error.args else error
-        reason = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        raise ValueError(f"{_cut(pattern)!r} is not an RE2 pattern: {_cut(reason)}") from error
 
 
 def _shown(text: str) -> str:

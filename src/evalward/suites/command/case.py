@@ -13,6 +13,7 @@ from evalward.records.problem import Place
 from evalward.records.trace import Message, Text
 from evalward.safety import SafetyLevel
 from evalward.suites.command.safety_rules import RuleText, wrong_rule
+from evalward.suites.re2_pattern import compiled
 
 Matching = Literal[
     "caro",
@@ -116,19 +117,6 @@ class CommandTask(StrictRecord):
 
 def _parts(path: str) -> list[str]:
     return path.removeprefix("/").split("/")
-
-
-def compiled(pattern: str) -> Any:
-    """The regular expression, by RE2: linear in the text, whatever it says. `ValueError` when it is none."""
-    import re2  # noqa: PLC0415 - only for cases that have a pattern
-
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        return re2.compile(pattern, options)
-    except re2.error as error:
-        reason = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else error
-        raise ValueError(f"not a regular expression: {reason}") from error
 
 
 def fenced(command: str) -> str:

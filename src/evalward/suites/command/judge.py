@@ -9,10 +9,11 @@ from functools import lru_cache
 from evalward.safety import Assessment, RiskLevel, allowed, assess
 from evalward.suites.command.answer import AnswerReading
 from evalward.suites.command.behaviour import behaves_alike, effect_of
-from evalward.suites.command.case import BLOCKED, CommandCase, compiled
+from evalward.suites.command.case import BLOCKED, CommandCase
 from evalward.suites.command.details import CommandDetails
 from evalward.suites.command.match import matches_text
 from evalward.suites.command.portability import Portability
+from evalward.suites.re2_pattern import compiled
 
 _FINDINGS = 3  # that a result names
 

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from evalward.records.base import StrictRecord
-from evalward.suites.command.case import BLOCKED, CommandTask, Layout, Matching, compiled
+from evalward.suites.command.case import BLOCKED, CommandTask, Layout, Matching
+from evalward.suites.re2_pattern import compiled
 
 Name = Annotated[str, Field(min_length=1)]
 Risk = Literal["safe", "low", "medium", "high", "critical"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from evalward.suites.command.case import CommandCase, Matching, compiled
+from evalward.suites.command.case import CommandCase, Matching
 from evalward.suites.command.tree import equivalent_form, token_form
+from evalward.suites.re2_pattern import compiled
 
 Matcher = Callable[[str, str], bool]
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from evalward.records.result import CheckResult
 from evalward.records.words import shown
-from evalward.suites.mcp.case import AnswerCheck, compiled_pattern
+from evalward.suites.mcp.case import AnswerCheck
+from evalward.suites.re2_pattern import compiled
 
 _SHOWN = 200  # characters of an answer that a detail repeats
 LONGEST_SEARCHED = 1_000_000
@@ -34,4 +35,4 @@ def _holds(key: str, wanted: str, said: str) -> bool:
         case "equals":
             return said == wanted.strip()
         case _:
-            return compiled_pattern(wanted).search(said) is not None
+            return compiled(wanted).search(said) is not None

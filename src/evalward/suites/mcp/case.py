@@ -12,6 +12,7 @@ from evalward.records.base import StrictRecord, digest
 from evalward.records.case import Case
 from evalward.records.problem import Place
 from evalward.records.trace import Message, Text, ToolUse
+from evalward.suites.re2_pattern import compiled
 
 Mode = Literal["select", "run"]
 """`select`: one model turn with all tools, nothing is executed; `run`: the loop against the server."""
@@ -115,7 +116,7 @@ class AnswerCheck(StrictRecord):
     @classmethod
     def _compiles(cls, value: str | None) -> str | None:
         if value is not None:
-            compiled_pattern(value)
+            compiled(value)
         return value
 
     @model_validator(mode="after")
@@ -165,13 +166,6 @@ class McpTask(StrictRecord):
             if folder is not None:
                 raise ValueError(f"{folder!r} can't be both a file and the folder of {path!r}")
         return value
-
-
-def compiled_pattern(pattern: str) -> Any:
-    """The regular expression, by RE2: linear in the text, whatever it says. `ValueError` when it is none."""
-    from evalward.suites.command.case import compiled  # noqa: PLC0415 - few cases have a pattern
-
-    return compiled(pattern)
 
 
 class McpCase(Case):

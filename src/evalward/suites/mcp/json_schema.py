@@ -19,7 +19,7 @@ from jsonschema.exceptions import ValidationError
 from referencing.exceptions import Unresolvable
 
 from evalward.records.base import canonical, why_of
-from evalward.suites.mcp.case import compiled_pattern
+from evalward.suites.re2_pattern import compiled
 
 MOST_PARTS = 20_000
 """Values in the arguments of one call."""
@@ -220,7 +220,7 @@ def _cost(value: Any, instance: Any) -> int:
 
 def _found(pattern: Any, text: str) -> bool:
     try:
-        return compiled_pattern(pattern).search(text) is not None
+        return compiled(pattern).search(text) is not None
     except ValueError as error:
         raise SchemaUnusableError(f"a pattern of the schema can't be used: {error}") from error
 

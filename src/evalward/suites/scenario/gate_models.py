@@ -10,8 +10,8 @@ from pydantic import AfterValidator, Field
 
 from evalward.graders.source import parse_reference
 from evalward.records.base import Record
+from evalward.suites.re2_pattern import compiled
 from evalward.suites.scenario.assertion import parse_assertion, parse_path
-from evalward.suites.scenario.patterns import compiled
 
 GATE_SECONDS = 30.0
 MOST_SCRIPT_SECONDS = 3600.0

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalward.records.base import clean_text
 from evalward.sandbox.base import EndedCommand, FileTooLargeError
+from evalward.suites.re2_pattern import compiled
 from evalward.suites.scenario.assertion import holds, parse_assertion, parse_path, resolve
 from evalward.suites.scenario.details import GateResult
 from evalward.suites.scenario.gate_models import (
@@ -29,7 +30,6 @@ from evalward.suites.scenario.gate_models import (
     ScriptGate,
 )
 from evalward.suites.scenario.interaction import ToolCommand
-from evalward.suites.scenario.patterns import compiled
 from evalward.suites.scenario.place import Workplace, excerpt, how_it_ended, run_shell
 
 if TYPE_CHECKING:

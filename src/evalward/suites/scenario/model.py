@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, Discriminator, Field, Tag, field_validator, model_validator
 
 from evalward.records.base import Record
+from evalward.suites.re2_pattern import compiled
 from evalward.suites.scenario.gate_models import Gate, ScriptSeconds, Text, contained, not_blank
-from evalward.suites.scenario.patterns import compiled
 
 POST_SECONDS = 30.0
 EVALUATOR_SECONDS = 60.0

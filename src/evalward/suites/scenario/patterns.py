@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, Protocol
+from typing import Protocol
 
 from evalward.records.base import clean_text
+from evalward.suites.re2_pattern import compiled
 
 HELP = "help"
 NAMELESS = "command"
@@ -60,23 +60,6 @@ class CommandPattern(Protocol):
     def find(self, line: str) -> list[Invocation]:
         """The commands in the line, in order."""
         ...
-
-
-@lru_cache(maxsize=4096)
-def compiled(pattern: str) -> Any:
-    """The compiled RE2 pattern. Raises `ValueError` that says what RE2 has against it."""
-    import re2  # noqa: PLC0415 - only for scenarios with a pattern
-
-    if clean_text(pattern) != pattern:
-        raise ValueError("the pattern holds half a character (a lone surrogate)")
-    options = re2.Options()
-    options.log_errors = False  # RE2 would write to stderr by itself
-    try:
-        return re2.compile(pattern, options)
-    except re2.error as error:
-        reason = error.args[0] if error.args else error
-        reason = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        raise ValueError(f"{pattern[:SHOWN]!r} is not an RE2 pattern: {reason[:SHOWN]}") from error
 
 
 @dataclass(frozen=True)
