@@ -65,6 +65,10 @@ class Redaction:
             data = data.replace(form, REDACTED.encode())
         return data
 
+    def file(self, name: str, text: str) -> bytes:
+        """A text as it is written to a file of this name: without the values of variables."""
+        return self.json(text.encode()) if name.endswith(".json") else self.known(text).encode()
+
     def json(self, data: bytes) -> bytes:
         """A JSON text without the values of variables in any string, keys of objects included; else as it was."""
         if not self._in(data):

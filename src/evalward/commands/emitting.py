@@ -16,8 +16,7 @@ def write_text(path: Path, text: str, redaction: Redaction = NOTHING) -> None:
     Raises `InputError` when that is not possible, or where a link would have to be followed.
     """
     try:
-        is_json = path.suffix == ".json"
-        write_file(path, redaction.json(text.encode()) if is_json else redaction.known(text).encode())
+        write_file(path, redaction.file(path.name, text))
     except OSError as error:
         raise unwritable(str(path), error, "Choose another place with --output.") from error
 

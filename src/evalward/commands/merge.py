@@ -9,7 +9,7 @@ from evalward.commands.measuring import open_output, runner_of
 from evalward.commands.parts import here, keep_trials, read_parts, refuse_output, spread
 from evalward.commands.world import World
 from evalward.engine.parts import IncompleteError, MergedParts
-from evalward.records.base import json_text
+from evalward.records.base import json_data
 from evalward.records.exits import EXIT_OK, EXIT_UNJUDGED
 from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE, Partial, Report
@@ -32,7 +32,7 @@ def merge(world: World, parts: Sequence[Path], output: Path) -> int:
     folder = open_output(world, output.parent)
     folder.clear()
     keep_trials(found, folder, world.cwd)
-    folder.write(REPORT_FILE, json_text(_partial(found)))
+    folder.write_json(REPORT_FILE, json_data(_partial(found)))
     if found.left:
         world.say(f"warning: no shard measured {', '.join(found.left)}: `evalward check --parts` does")
     for note in found.notes:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from evalward.commands.accept import AcceptContext as AcceptCase
 from evalward.commands.accept import accept_label, label_case
 from evalward.commands.baseline_ci import BlockedError, UpdateRequest, needs_token, repository_baseline, update_baseline
-from evalward.commands.ending import RELEASE_FORMATS, write_outputs, write_page
+from evalward.commands.ending import write_outputs, write_page
 from evalward.commands.job import Checkout, Measured
 from evalward.commands.published import IdleError
 from evalward.commands.release import ReleaseOptions, decide_release
@@ -21,7 +21,7 @@ from evalward.records.exits import EXIT_FAILED, EXIT_OK, EXIT_UNJUDGED
 from evalward.records.problem import wrong
 from evalward.records.report import REPORT_FILE
 from evalward.render.escape import log_text, md_prose
-from evalward.render.outputs import text_of
+from evalward.render.outputs import RELEASE_MARKDOWN, text_of
 from evalward.render.sentences import headline
 
 
@@ -61,11 +61,12 @@ class ReleaseCheck(ActionMode):
         decided = decide_release(loaded, measured.report, options, self.checkout.head.read, measured.judge)
         found = surfaces.redaction.record(decided.found)
         shown = replace(decided, found=found).shown(release_again(settings.config), job.left, surfaces.redaction)
-        write_outputs(shown, job.left, RELEASE_FORMATS)
+        text = text_of("markdown", shown)
+        write_outputs(shown, job.left, ["json"])
+        job.left.write(RELEASE_MARKDOWN, text)
         write_page(shown, job.left, surfaces.warn)
         code, verdict = found.exit_code, found.worse.verdict
         outputs = replace(page.outputs, exit_code=code, verdict=verdict.outcome)
-        text = text_of("markdown", shown)
         return replace(page, summary=text, outputs=outputs, state=status_state(code), headline=headline(verdict))
 
 

@@ -29,3 +29,7 @@ class LoadedConfig:
     def line(self, *path: str | int) -> int | None:
         """The line of a key path such as `"suites", 0, "cases"`, or of its nearest ancestor that has one."""
         return nearest_line(self.lines, path)
+
+    def suite_path(self, suite: str, *keys: str | int) -> KeyPath:
+        """The key path of a suite, by its name, or of something in it. Raises `ValueError` where there is none."""
+        return ("suites", [each.name for each in self.config.suites].index(suite), *keys)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evalward.engine.store import safe_name
 from evalward.keeper.outputs import BATCHES, OutputFolder
-from evalward.records.base import json_text
+from evalward.records.base import json_data
 from evalward.records.batch import SentBatch
 from evalward.records.problem import InputError
 from evalward.records.reading import parse_record
@@ -24,7 +24,7 @@ class BatchLedger:
 
     def keep(self, batch: SentBatch) -> None:
         """Write a batch down. Raises `InputError` where that is not possible."""
-        self.output().write(f"{BATCHES}/{safe_name(batch.id)}.json", json_text(batch))
+        self.output().write_json(f"{BATCHES}/{safe_name(batch.id)}.json", json_data(batch))
 
     def earlier(self, provider: str, model: str, host: str) -> Sequence[SentBatch]:
         """The batches that an earlier run sent for a model, to this host. What can't be read is none."""

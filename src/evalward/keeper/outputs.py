@@ -102,15 +102,12 @@ class OutputFolder:
 
     def write(self, name: str, text: str) -> Path:
         """Write a text without secrets; the file's path, for people. Raises `InputError` when that is not possible."""
-        if name.endswith(".json"):
-            return self.write_json(name, text.encode())
-        self.write_clean(name, self.redaction.known(text).encode())
+        self.write_clean(name, self.redaction.file(name, text))
         return self.path / name
 
-    def write_json(self, name: str, data: bytes) -> Path:
-        """Write a JSON text without secrets; the file's path, for people. Raises `InputError` as `write` does."""
+    def write_json(self, name: str, data: bytes) -> None:
+        """Write a JSON text without secrets. Raises `InputError` as `write` does."""
         self.write_clean(name, self.redaction.json(data))
-        return self.path / name
 
     def write_clean(self, name: str, data: bytes) -> None:
         """Write what is without secrets already. Raises `InputError` when that is not possible."""

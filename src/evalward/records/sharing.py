@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from evalward.records.base import Record
 from evalward.records.trace import Usage
@@ -43,5 +43,4 @@ def _shared(part: R) -> R:
         return part
     known = [(type(value), value if type(value) in _PLAIN else None) for value in values]
     key = (type(part), frozenset(part.model_fields_set), *known)
-    held = _PARTS.setdefault(key, part)
-    return held if isinstance(held, type(part)) else part
+    return cast(R, _PARTS.setdefault(key, part))

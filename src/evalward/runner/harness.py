@@ -11,6 +11,7 @@ from pathlib import Path
 from evalward.config import LoadedConfig, Suite
 from evalward.config.harness import HarnessSuite, needed_keys
 from evalward.config.harness_words import ONE_ID, TRIALS, marks_in, unnameable
+from evalward.config.words import field_name
 from evalward.records.problem import InputError, Place, Problem
 
 MOST_IDS, LONGEST_LIST = 500, 20_000  # cases and characters of one command
@@ -101,10 +102,10 @@ def not_runnable(
 
 
 def _missing(loaded: LoadedConfig, suite: str, variable: str) -> Problem:
-    index = [each.name for each in loaded.config.suites].index(suite)
+    path = loaded.suite_path(suite, "env")
     return Problem(
-        place=Place(file=loaded.file, line=loaded.line("suites", index, "env")),
-        field=f"suites[{index}].env",
+        place=Place(file=loaded.file, line=loaded.line(*path)),
+        field=field_name(path),
         message=f"the command of {suite} needs a key, and {variable} is not set",
         remedy=f"Set {variable}, or leave the suite out with --suite.",
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from evalward.config import LoadedConfig
+from evalward.config.words import field_name
 from evalward.opening import glob_inside
 from evalward.records.case import Case
 from evalward.records.problem import InputError, Place, Problem
@@ -18,9 +19,8 @@ def case_files(
     A pattern that matches none, or a link, is a problem. `key` is where the suite has the patterns.
     """
     found: dict[str, None] = {}
-    index = [spec.name for spec in config.config.suites].index(suite)
     for number, pattern in enumerate(patterns):
-        line = config.line("suites", index, key, number)
+        line = config.line(*config.suite_path(suite, key, number))
         try:
             files = glob_inside(config.root, pattern)
         except InputError as error:
@@ -30,7 +30,7 @@ def case_files(
             problems.append(
                 Problem(
                     place=Place(file=config.file, line=line),
-                    field=f"suites[{index}].{key}",
+                    field=field_name(config.suite_path(suite, key)),
                     message=f"no file matches {pattern!r}",
                     remedy=f"Patterns count from the folder of {config.file}.",
                 )

@@ -10,7 +10,7 @@ from evalward.records.base import clean_text
 SHOWN = 80  # characters of a pattern, and of what is wrong with it
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)  # each may take some MB, and a server of tools brings its own
 def compiled(pattern: str) -> Any:
     """The compiled RE2 pattern. Raises `ValueError` that says what RE2 has against it."""
     import re2  # noqa: PLC0415 - only for suites with a pattern

@@ -97,6 +97,7 @@ def trials_part(runs: Sequence[PageRun], room: int) -> TrialsPart:
     found = filled(entries, _urgent, room, lambda entry, limits: drawn.trial(entry[1], limits))
     left_out = _left_out(found, len(cases) - len(heads))
     bodies = {entries[place][1].anchor: body.html for place, body in found.bodies.items()}
+    drawn.bare.clear()
     del found  # from here on each text goes as soon as it is in a longer one: the page may have some MB
     html = {
         id(case): drawn.case(case, bodies) if any(entry.anchor in bodies for entry in case.trials) else heads[place]

@@ -59,8 +59,7 @@ def load_cases(spec: ScenarioSuite, config: LoadedConfig) -> LoadedScenarios:
     loaded = _load(files, config.root, Defaults(spec.timeout_s, spec.max_turns, tool, config), problems)
     cases = [case for case in loaded.cases if selected(case.scenario, spec.tags, spec.tier)]
     if not cases and not problems:
-        index = [suite.name for suite in config.config.suites].index(spec.name)
-        place = Place(file=config.file, line=config.line("suites", index))
+        place = Place(file=config.file, line=config.line(*config.suite_path(spec.name)))
         chosen = f"tags {', '.join(spec.tags) or 'any'}, tier {'any' if spec.tier is None else f'≤ {spec.tier}'}"
         problems.append(Problem(place=place, message=f"no scenario has {chosen}", remedy="Choose others."))
     if problems:
@@ -75,10 +74,8 @@ def _tool_of(spec: ScenarioSuite, config: LoadedConfig) -> ScenarioTool | None:
     try:
         return ScenarioTool.model_validate(spec.tool.model_dump())
     except ValidationError as error:
-        index = [suite.name for suite in config.config.suites].index(spec.name)
-        path = ("suites", index, "tool")
-        place = Place(file=config.file, line=config.line(*path))
-        found = problems_of(error, place, "")
+        path = config.suite_path(spec.name, "tool")
+        found = problems_of(error, Place(file=config.file, line=config.line(*path)), "")
         raise InputError(one.but(field=f"{field_name(path)}.{one.field}") for one in found) from None
 
 

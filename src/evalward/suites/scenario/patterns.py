@@ -21,7 +21,6 @@ HELP = "help"
 NAMELESS = "command"
 IDENTITY_LIMIT = 64  # characters of a captured subcommand
 LINE_LIMIT = 20_000  # characters of one line that are looked at
-SHOWN = 80
 
 _CONTINUED = re.compile(r"\\\r?\n")
 _LINE_END = re.compile(r"\r\n|\n|\r")

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evalward.config import LoadedConfig
+from evalward.config.words import field_name
 from evalward.opening import kind_inside
 from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.sandbox.process import Network, WorkspaceSettings
@@ -134,9 +135,8 @@ def _folder(name: str | None, spec: McpSuite, config: LoadedConfig) -> Path:
 
 def at_server(spec: McpSuite, config: LoadedConfig, *keys: str) -> tuple[Place, str]:
     """Where the configuration says what the suite's server is, or one key of it: the place, and the field's name."""
-    index = [suite.name for suite in config.config.suites].index(spec.name)
-    path: tuple[str | int, ...] = ("suites", index, "server", *keys)
-    return Place(file=config.file, line=config.line(*path)), ".".join([f"suites[{index}].server", *keys])
+    path = config.suite_path(spec.name, "server", *keys)
+    return Place(file=config.file, line=config.line(*path)), field_name(path)
 
 
 def _wrong(spec: McpSuite, config: LoadedConfig, key: str, message: str, remedy: str) -> InputError:
