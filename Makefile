@@ -111,7 +111,8 @@ $(RAY): $(DEV)
 	$(call install_locked,--extra ray)
 	@touch $@
 
-$(LOCK): $(RUNTIME)
+# Without the rest: a package that the project newly asks for is not in constraints.txt yet.
+$(LOCK): pyproject.toml constraints.txt scripts/locked.py | $(VENV)/bin/python
 	$(call install_locked,--extras-alone --extra lock)
 	@touch $@
 

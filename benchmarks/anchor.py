@@ -10,10 +10,12 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from random import Random
 from statistics import median
+
+from msgspec import structs
 
 from benchmarks.measure import Row
 from evalward.decide.anchor import Anchor, anchored
@@ -114,7 +116,7 @@ def anchor(branches: int = BRANCHES) -> list[Row]:
 
 def _row(kind: Branch, branches: int, pool: ProcessPoolExecutor) -> Row:
     quiet = [push for push in pool.map(partial(spoke, kind), range(branches), chunksize=10) if push]
-    leaking = replace(kind, leak=0.01)
+    leaking = structs.replace(kind, leak=0.01)
     seen = [push for push in pool.map(partial(spoke, leaking), range(branches), chunksize=10) if push]
     early = sum(push <= TWELFTH for push in seen)
     release = f"a release of {kind.release} trials" if kind.release else "the oldest five pushes"

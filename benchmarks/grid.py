@@ -13,11 +13,12 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
 
+from msgspec import structs
 from tabulate import tabulate
 
 from evalward.decide.statistics.intervals import paired_rate_difference
@@ -38,7 +39,7 @@ ONLY_TOKENS = (DEAR, *(Rule(metric=rule.metric, goal=0.0) for rule in DEFAULTS))
 
 def _world(sides: tuple[int, int], noise: str | float = "beta", **more: object) -> World:
     world = World(cases=CASES, baseline_trials=sides[0], trials=sides[1], noise=noise, rules=ONE_RULE)
-    return replace(world, **more)  # type: ignore[arg-type]
+    return structs.replace(world, **more)  # type: ignore[arg-type]
 
 
 def _named(sides: tuple[int, int]) -> str:
@@ -70,7 +71,7 @@ def bad_days() -> Rows:
     days = {f"shocks of {shock}": {"shock": shock} for shock in (0.2, 0.4)}
     drifts = {f"drift of {drift}": {"drift": drift} for drift in (-0.3, -0.6, -1.0)}
     found = {f"{name}, 5 × 1": _world((5, 1), **day) for name, day in {**days, **drifts}.items()}
-    found |= {f"{name}, base off": replace(world, confirm=OFF) for name, world in found.items()}
+    found |= {f"{name}, base off": structs.replace(world, confirm=OFF) for name, world in found.items()}
     return found | {"drift of -0.6 and 2 broken, 5 × 1": _world((5, 1), drift=-0.6, broken=2)}
 
 
@@ -79,13 +80,13 @@ def many_rules() -> Rows:
     plain = Nature(tokens=0.3, partial=True)
     found = {f"default rules, {_named(sides)}": _world(sides, rules=DEFAULTS, nature=plain) for sides in EVERY[:3]}
     found |= {
-        f"default rules, {_named(sides)}, base off": replace(w, confirm=OFF)
+        f"default rules, {_named(sides)}, base off": structs.replace(w, confirm=OFF)
         for sides in USUAL
         for w in [_world(sides, rules=DEFAULTS, nature=plain)]
     }
     found |= {
         f"default rules and calls that go astray, {_named(sides)}": _world(
-            sides, rules=DEFAULTS, nature=replace(plain, astray=0.15)
+            sides, rules=DEFAULTS, nature=structs.replace(plain, astray=0.15)
         )
         for sides in ((5, 1), (1, 5))
     }
@@ -101,7 +102,7 @@ def tokens() -> Rows:
         for sides in ((5, 1), (1, 5)):
             natural = Nature(tokens=spread)
             found[f"sd {spread}, {_named(sides)}"] = _world(sides, rules=ONLY_TOKENS, nature=natural)
-            more = replace(natural, more=1.3)
+            more = structs.replace(natural, more=1.3)
             found[f"sd {spread}, {_named(sides)}, 30 % more"] = _world(sides, rules=ONLY_TOKENS, nature=more)
     return found
 
@@ -109,7 +110,7 @@ def tokens() -> Rows:
 def errors() -> Rows:
     """What breaks by erring, and fresh trials that time out."""
     return {
-        "5 of 100 break by erring": replace(_world((5, 1), "docs"), cases=100, broken=5, by_error=True),
+        "5 of 100 break by erring": structs.replace(_world((5, 1), "docs"), cases=100, broken=5, by_error=True),
         "3 broken": _world((5, 1), broken=3),
         "3 broken, a fresh trial times out": _world((5, 1), broken=3, astray=1),
         "3 broken, all of one case time out": _world((5, 1), broken=3, astray=4),

@@ -12,10 +12,12 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
+
+from msgspec import structs
 
 from benchmarks.measure import Row, table
 from evalward.decide.staleness import FEW_TRIALS
@@ -98,7 +100,7 @@ def simulated(checks: int = DEFAULT, simple: int = SIMPLE) -> list[Figure]:
     """The figures of all rules: the simple ones, then Evalward's own verdict, by size of the baseline."""
     found = [_simple(rule, sides, broken, simple) for rule, sides in SIMULATED for broken in BROKEN]
     world = World(cases=CASES, rules=ONE_RULE)
-    worlds = [replace(world, broken=broken, baseline_trials=each) for each in BASELINES for broken in BROKEN]
+    worlds = [structs.replace(world, broken=broken, baseline_trials=each) for each in BASELINES for broken in BROKEN]
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         return found + [_own(world, checks, pool) for world in worlds]
 

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from msgspec import structs
+
 from evalward.commands.accept import accept_comment
 from evalward.commands.accepted import Honoured, find_accepted
 from evalward.commands.accepting import in_ci
@@ -118,7 +120,7 @@ def _judged_page(job: Job, client: GitHub, head: HeadRunner) -> Publication:
     judgement = accepted.attributed(judgement) if accepted else judgement
     context = _context(job, checkout, sides, report, judging, judgement=judgement)
     if accepted:
-        context = replace(context, notes=(accepted.note,))
+        context = structs.replace(context, notes=(accepted.note,))
     job.surfaces.show(judgement, annotate_cases=True)
     job.surfaces.show_page(judgement, report, judging.baseline, context, trials=True)
     page = remembered(job.surfaces.judged(judgement, report, context, digest), tried)
@@ -180,4 +182,4 @@ def _context(
     edits = edits_of(sides, report, protected)
     accept = in_ci(job.settings, job.runner, job.plan, report, judging, judgement=judgement)
     context = surfaces.context(accept, sides.base.sha, job.report_file)
-    return replace(context, unprotected=sides.unprotected, edits=edits.sentences, edit_lines=edits.lines)
+    return structs.replace(context, unprotected=sides.unprotected, edits=edits.sentences, edit_lines=edits.lines)

@@ -227,7 +227,7 @@ def record(config: LoadedConfig, suite: str, target: Target) -> list[Trial]:
     The cases are opened and run by this process: call it in one without keys. A recorded judge judges, no other is
     asked. Raises `InputError`.
     """
-    from dataclasses import replace
+    from msgspec import structs
 
     from evalward.config import RECORDED
     from evalward.engine.subject import make_subject
@@ -245,7 +245,7 @@ def record(config: LoadedConfig, suite: str, target: Target) -> list[Trial]:
     if prepared.judging is not None and judge is not None and (judge.model or "").startswith(RECORDED):
         from evalward.suites.judge.who import make_judges
 
-        prepared = replace(prepared, judges=make_judges(prepared.judging, config, {}))
+        prepared = structs.replace(prepared, judges=make_judges(prepared.judging, config, {}))
 
     async def trials() -> list[Trial]:
         done = []

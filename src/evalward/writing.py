@@ -13,9 +13,10 @@ import shutil
 import stat
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NoReturn
+
+from msgspec import Struct, field
 
 from evalward.records.problem import wrong
 
@@ -28,8 +29,7 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-@dataclass(frozen=True, slots=True)
-class TreeEntry:
+class TreeEntry(Struct, frozen=True):
     """What lies below a folder: its path with forward slashes, and what it is itself, not what it leads to."""
 
     path: str
@@ -344,8 +344,7 @@ def _opened(folder: Path | int) -> int:
     return os.open(folder, _FOLDER | os.O_NOFOLLOW)
 
 
-@dataclass
-class _Copying:
+class _Copying(Struct):
     """What may still be copied, and whose."""
 
     owner: int | None

@@ -94,8 +94,40 @@ def test_help__names_every_command(evalward: Callable[..., Done]) -> None:
 def test_help__loads_nothing_heavy() -> None:
     code = "import sys, evalward.cli as c; c.build_parser().format_help(); print(*sys.modules, sep='\\n')"
     modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
-    heavy = {"pydantic", "jinja2", "requests", "yaml", "tabulate", "bashkit", "anthropic", "openai", "re2", "asyncio"}
+    heavy = {
+        "pydantic",
+        "msgspec",
+        "jinja2",
+        "requests",
+        "yaml",
+        "tabulate",
+        "bashkit",
+        "anthropic",
+        "openai",
+        "re2",
+        "asyncio",
+    }
     assert not heavy & set(modules)
+
+
+STARTS = """
+import importlib, sys
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+for name, module in list(sys.modules.items()):
+    if name.startswith("evalward"):
+        for each in vars(module).values():
+            if isinstance(each, type) and each.__module__ == name and "__dataclass_fields__" in vars(each):
+                print(f"{name}.{each.__name__}")
+"""
+
+
+def test_check__defines_few_dataclasses() -> None:
+    """A millisecond each on a slow machine, per process: see docs/architecture.md for what is none."""
+    names = ("commands.check", "render.outputs.html", "render.outputs.terminal", "runner.service")
+    words = [sys.executable, "-c", STARTS, *(f"evalward.{name}" for name in names)]
+    found = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split()
+    assert len(found) <= 30, found
 
 
 def test_check__without_a_baseline_compares_nothing_and_says_so(evalward: Callable[..., Done]) -> None:

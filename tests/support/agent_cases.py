@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import structs
 
 from evalward.config.agents import AgentProgram
 from evalward.config.load import parse_config
@@ -26,7 +27,7 @@ KEY_NAME = "TEST_KEY"
 
 
 def job(below: Path, prompt: str = "Make a.txt", **more: Any) -> AgentJob:
-    return replace(AgentJob(prompt=prompt, workspace=FolderPlace.made(below), timeout_s=60), **more)
+    return structs.replace(AgentJob(prompt=prompt, workspace=FolderPlace.made(below), timeout_s=60), **more)
 
 
 def agent(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 from evalward.config import JudgeConfig, LoadedConfig
 from evalward.config.load import parse_config
@@ -99,4 +100,4 @@ class AnsweringChat:
 def with_judge(suite: PromptPrepared, *answers: Any) -> PromptPrepared:
     """The suite with a judge who gives these answers."""
     judge = Judge(ScriptedJudge(list(answers)))
-    return replace(suite, judges=Judges({None: judge}, JudgeConfig()))
+    return structs.replace(suite, judges=Judges({None: judge}, JudgeConfig()))

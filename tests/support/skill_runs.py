@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from msgspec import structs
 
 from evalward.config import LoadedConfig
 from evalward.config.load import parse_config
@@ -140,7 +141,7 @@ class SkillBench:
         prepared = SKILL.prepare(spec, loaded)
         if prepared.judging is not None:
             judges = make_judges(prepared.judging, loaded, self.env, spec.targets, asker)
-            prepared = type(prepared)(**{**vars(prepared), "judges": judges})
+            prepared = structs.replace(prepared, judges=judges)
         return prepared, made
 
 

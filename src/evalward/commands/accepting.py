@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from evalward.commands.downloading import download_command, report_name
 from evalward.commands.keeping import kept_baseline
@@ -100,8 +101,7 @@ def _after(status: str, then: str) -> str:
     return f"Close and reopen the pull request to start the check on that commit. It says: {then}"
 
 
-@dataclass(frozen=True)
-class Prospect:
+class Prospect(Struct, frozen=True):
     """What the check `says` once a report is accepted, or why it can't be. `helps`: what does, where that does not."""
 
     says: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from evalward.commands.tags import last_release
 from evalward.config import LoadedConfig
@@ -21,8 +22,7 @@ SHALLOW = (
 )
 
 
-@dataclass(frozen=True)
-class Anchoring:
+class Anchoring(Struct, frozen=True):
     """What to look for: `paths` are where the baseline is, from the repository's top, the likeliest first.
 
     `branch` is the one that is measured, or would be changed; `blocks`: a loss fails the check.

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from msgspec import structs
+
 from evalward.commands.since import SinceRequest
 from evalward.commands.world import World
 from evalward.config import Config, LoadedConfig
@@ -155,7 +157,7 @@ class _SinceCommit:
             for file in self._not_ours([*ignored, *sorted(links - entries.links.keys() - {*files, *ignored})], cwd)
             if (matches_or_below if file in opaque else matches_any)(file, own)
         ]
-        change = replace(change, files=[*(change.files or ()), *more], empty_repeats=False)
+        change = structs.replace(change, files=[*(change.files or ()), *more], empty_repeats=False)
         return with_opaque(change, opaque.intersection(change.files or ()), entries), ""
 
     def _same_baseline(self, cwd: Path) -> bool:

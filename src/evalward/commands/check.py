@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct, structs
 
 from evalward.commands.accepting import at_hand
 from evalward.commands.anchoring import anchor_of_config
@@ -51,8 +52,7 @@ from evalward.render.problems import problems_markdown
 from evalward.wire.messages import BaseSide, MeasureOrder
 
 
-@dataclass(frozen=True)
-class CheckRun:
+class CheckRun(Struct, frozen=True):
     """What a check found. `world` knows every secret; `services` have the output folder, where the report lies."""
 
     world: World
@@ -79,8 +79,7 @@ class CheckRun:
         )
 
 
-@dataclass(frozen=True)
-class _CheckOrdered:
+class _CheckOrdered(Struct, frozen=True):
     """What a check is going to measure, and what judges it: all that is known before the first trial."""
 
     world: World
@@ -120,7 +119,7 @@ def check(world: World, options: CheckOptions) -> int:
         try:
             written += write_reports(found, shown)
         finally:
-            world.show(text_of("terminal", replace(shown, display=_display(found, written))))
+            world.show(text_of("terminal", structs.replace(shown, display=_display(found, written))))
         return found.judgement.verdict.exit_code
 
 
@@ -198,7 +197,7 @@ def _ordered(world: World, runner: RunnerSession, options: CheckOptions) -> _Che
     world = world.hiding(loaded.config.key_names)
     if options.failed:
         chosen = only_failed(runner, options.output, options.selection, resume=options.resume)
-        options = replace(options, selection=chosen)
+        options = structs.replace(options, selection=chosen)
     policy = policy_of(loaded, options.profile, options.fail_on)
     baseline = find_baseline(runner, loaded, options)
     unchanged = unchanged_since(world, loaded, _since(loaded, options, baseline))

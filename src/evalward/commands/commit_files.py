@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct, structs
 
 from evalward.config import LoadedConfig
 from evalward.git import GitError, GitTree, TreeFile, repository_path
@@ -14,8 +15,7 @@ from evalward.wire.errors import RemoteFilesError
 from evalward.wire.messages import BaseSide
 
 
-@dataclass(frozen=True)
-class FilesOfCommit:
+class FilesOfCommit(Struct, frozen=True):
     """The files of a commit. Paths count from the configuration's folder, `prefix` from the repository's top."""
 
     file: Callable[[str], bytes | None]
@@ -42,7 +42,9 @@ class FilesOfCommit:
             found = self.tree.listed(self.sha, "" if whole == "." else whole)
         except GitError as error:
             raise RemoteFilesError(str(error)) from error
-        return None if found is None else [replace(file, path=file.path.removeprefix(self.prefix)) for file in found]
+        if found is None:
+            return None
+        return [structs.replace(file, path=file.path.removeprefix(self.prefix)) for file in found]
 
 
 def base_of_baseline(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from evalward.commands.accepting import at_hand
 from evalward.commands.default_rules import rules_by_default
@@ -56,7 +57,7 @@ def compare_files(world: World, options: CompareOptions) -> int:
     shown = ShownJudgement(judgement, context, display, sources)
     emit_as(world, options.format, shown, options.output)
     if world.quiet and options.output:
-        world.show(text_of("terminal", replace(shown, display=display_of(world, world.out))))
+        world.show(text_of("terminal", structs.replace(shown, display=display_of(world, world.out))))
     return judgement.verdict.exit_code
 
 

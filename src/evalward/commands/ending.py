@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
+
+from msgspec import structs
 
 from evalward.commands.emitting import emit
 from evalward.commands.faults import internal_error
@@ -83,7 +84,7 @@ def sources_of(
     if output is None:
         return Sources(clean, baseline, kinds=kinds_of(report))
     found = sources_in(output, clean, baseline)
-    return replace(
+    return structs.replace(
         found,
         kept=WithoutSecrets(found.kept, redaction),
         kept_before=WithoutSecrets(found.kept_before, redaction),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec import structs
 
 from evalward.engine.selection import Selection
 from evalward.keeper.session import RunnerSession
@@ -38,7 +39,7 @@ def restricted(selection: Selection, data: bytes | None, file: str) -> Selection
         among = " of what is selected" if selection.partial else ""
         message = f"no case{among} failed last time (report of {report.created_at}), so there is nothing to run again"
         raise wrong(file, message, "Leave out --failed.")
-    return replace(selection, only=chosen)
+    return structs.replace(selection, only=chosen)
 
 
 def failed_in(report: Report) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from evalward.commands.pipeline import decide_report, kinds_of
 from evalward.decide.baseline import NO_POLICY, BaselineUpdate, Moved, update_baseline
@@ -14,8 +14,7 @@ from evalward.records.report import Report
 from evalward.records.verdict import Verdict
 
 
-@dataclass(frozen=True)
-class UpdateOutcome:
+class UpdateOutcome(Struct, frozen=True):
     """What an update comes to, and the verdict of the report against it."""
 
     update: BaselineUpdate

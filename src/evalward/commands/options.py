@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from evalward.engine.selection import Selection
 from evalward.records.policy import FailOn
 
 
-@dataclass(frozen=True)
-class CheckOptions:
+class CheckOptions(Struct, frozen=True):
     """What `check` was asked for.
 
     `baseline` overrides the config's; `failed`: only what failed last time; `base` is a commit to measure beside the
@@ -39,8 +39,7 @@ class CheckOptions:
     changed_since: str | None = None
 
 
-@dataclass(frozen=True)
-class CompareOptions:
+class CompareOptions(Struct, frozen=True):
     """What `compare` was asked for. Without `config` the kinds' own rules decide; without `baseline` the config's.
 
     `scores` decide in foreign results. `verbose`: show the tables of runs that are fine, too.

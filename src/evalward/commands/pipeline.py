@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from evalward.decide.anchor import Anchor, anchored
 from evalward.decide.compare import compare
 from evalward.decide.confirm import Retrials, may_confirm, to_confirm
@@ -38,8 +40,7 @@ Decide = Callable[[Report, Baseline | None, Policy], Judgement]
 """Judges a report: `decide_report` with whatever else is known."""
 
 
-@dataclass(frozen=True)
-class Compared:
+class Compared(Struct, frozen=True):
     """A report beside what judges it: who is compared with whom, what changed, and the trials of random targets."""
 
     aligned: Aligned

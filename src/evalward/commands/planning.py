@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from evalward.commands.emitting import emit
 from evalward.commands.measuring import open_output
@@ -14,7 +16,6 @@ from evalward.config import LoadedConfig
 from evalward.config.batch import Batch
 from evalward.config.surroundings import ADDRESSES, ignored_addresses
 from evalward.decide.baseline import read_baseline
-from evalward.decide.foresee import PlanJudging
 from evalward.keeper.services import Services
 from evalward.keeper.session import RunnerSession
 from evalward.records.base import json_text
@@ -22,12 +23,14 @@ from evalward.records.baseline import Baseline
 from evalward.records.budget import Budget
 from evalward.records.exits import EXIT_OK
 from evalward.records.outline import PlanOutline
-from evalward.records.plan import CostPlan
 from evalward.records.policy import Policy
 from evalward.records.problem import InputError
 from evalward.records.unchanged import Unchanged
 from evalward.registry import KINDS, has
 from evalward.wire.messages import MeasureOrder
+
+if TYPE_CHECKING:
+    from evalward.records.plan import CostPlan
 
 Unchanging = Callable[[PlanOutline], Mapping[tuple[str, str], Unchanged]]
 """Which runs of a plan aren't measured because the baseline's trials stand, by suite and target."""
@@ -36,8 +39,7 @@ SERVED = ("planned", "unchanged", "find", "say", "close")
 """What a runner may ask for that only plans: nothing that is spent, started or written."""
 
 
-@dataclass(frozen=True)
-class PlanBasis:
+class PlanBasis(Struct, frozen=True):
     """What a plan is made from, beside its outline. Without `compares` nothing is judged, as for `evalward run`.
 
     `confirms`: a part of the budgets is kept for the confirm stage.
@@ -51,6 +53,7 @@ class PlanBasis:
 
     def of(self, outline: PlanOutline) -> CostPlan:
         """The plan."""
+        from evalward.decide.foresee import PlanJudging  # noqa: PLC0415 - as below
         from evalward.decide.plan import cost_plan  # noqa: PLC0415 - a run that costs nothing needs none
         from evalward.suites.base import kind_named  # noqa: PLC0415
 
@@ -66,8 +69,7 @@ class PlanBasis:
         return cost_plan(outline, self.baseline, judging)
 
 
-@dataclass(frozen=True)
-class PlanRequest:
+class PlanRequest(Struct, frozen=True):
     """What is planned: which order, from what. Finished trials are in the `output` folder. `unchanged` says which runs
     the baseline stands for.
     """

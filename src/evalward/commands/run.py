@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from evalward.cluster.orders import ClusterError
 from evalward.commands.ending import display_of, files_line, shown_reports, sources_of, write_outputs, write_page
@@ -40,8 +41,7 @@ from evalward.render.outputs import ShownReports, text_of
 from evalward.wire.messages import MeasureOrder
 
 
-@dataclass(frozen=True)
-class RunOptions:
+class RunOptions(Struct, frozen=True):
     """What `run` was asked for.
 
     `record`: the folder for a recording to commit; `failed`: only what failed before; `shard`: that part of the plan.
@@ -64,8 +64,7 @@ class RunOptions:
     changed_since: str | None = None
 
 
-@dataclass(frozen=True)
-class _RunOrdered:
+class _RunOrdered(Struct, frozen=True):
     """What is going to be measured."""
 
     world: World

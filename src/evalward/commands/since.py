@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from evalward.records.baseline import Baseline
 
 
-@dataclass(frozen=True)
-class SinceRequest:
+class SinceRequest(Struct, frozen=True):
     """What is asked for. `baseline` judges and lies at `path`, from where we were called; `ours` are folders of
     results: what lies in them is no change. `trials`: so many were asked for.
     """

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from shlex import quote
+
+from msgspec import Struct, structs
 
 from evalward.commands.options import CheckOptions, CompareOptions
 from evalward.engine.selection import spelled_out
@@ -37,7 +38,7 @@ def check_again(options: CheckOptions) -> str:
     selection = spelled_out(options.selection)
     if selection is None:
         return check_failed(options)
-    return _check(replace(options, selection=selection), [])
+    return _check(structs.replace(options, selection=selection), [])
 
 
 def check_failed(options: CheckOptions) -> str:
@@ -157,8 +158,7 @@ def _typed(name: str, between: str = "") -> str:
 _LONGEST = 200  # characters of a name
 
 
-@dataclass(frozen=True)
-class UpdateCommand:
+class UpdateCommand(Struct, frozen=True):
     """The command that makes a report the baseline."""
 
     report: str

@@ -7,7 +7,9 @@ what matters the base's, and the baseline is the base's, too.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec import structs
 
 from evalward.commands.surfaces import Surfaces
 from evalward.decide.unchanged import ChangeAtHand, StandingLimit, baseline_run, unchanged_runs, why_measured
@@ -110,8 +112,8 @@ def _change(
     file = repository_path(prefix, [settings.working_directory, settings.config])
     change = change_between(base, base, [each.path for each in files], file)
     change = with_opaque(change, [each.path for each in files if each.opaque], entries or OpaqueEntries())
-    suites = {name: replace(terms, edited=change.config_edited) for name, terms in change.suites.items()}
-    return replace(change, suites=suites), []
+    suites = {name: structs.replace(terms, edited=change.config_edited) for name, terms in change.suites.items()}
+    return structs.replace(change, suites=suites), []
 
 
 def _outlined(runs: Iterable[Run], side: SideRules) -> Iterable[OutlinedRun]:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from evalward.commands.accepted import find_accepted
 from evalward.commands.accepting import in_ci
 from evalward.commands.again import again_of, decide_again, remembered
@@ -89,7 +91,7 @@ def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Publication:
     file = surfaces.folder / (settings.publish or "") / REPORT_FILE
     context = surfaces.context(accept, plan.base_sha, file, notes)
     if edits:
-        context = replace(context, edits=edits.sentences, edit_lines=edits.lines)
+        context = structs.replace(context, edits=edits.sentences, edit_lines=edits.lines)
     surfaces.show_page(judgement, report, _judging(side).baseline, context, trials=False)
     return remembered(surfaces.judged(judgement, report, context, digest_of(data)), tried)
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 IDS, ONE_ID, TRIALS, FOLDER = "ids", "id", "trials", "dir"
 IDS_OR, IDS_PATTERN = "ids_or", "ids_regex"
@@ -43,8 +44,7 @@ class UnfitWordsError(ValueError):
     """Values that can't be put into these words; the message says which and why."""
 
 
-@dataclass(frozen=True)
-class Filling:
+class Filling(Struct, frozen=True):
     """What the placeholders stand for: case ids, the number of trials of each, and a new folder's absolute path."""
 
     ids: Sequence[str] = ()

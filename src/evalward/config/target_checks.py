@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from evalward.config.kinds import spec_at
 from evalward.config.provider_checks import model_name_problem
@@ -16,8 +17,7 @@ from evalward.records.target_id import TargetId, target_id
 from evalward.records.words import near_or_known, one_line, shown
 
 
-@dataclass(frozen=True)
-class _Section:
+class _Section(Struct, frozen=True):
     """The part of the configuration that a form of target names."""
 
     key: str

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Annotated, Any, Protocol
 
+from msgspec import Struct, field
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
 from evalward.config.agents import AGENT_FORMS
@@ -32,8 +32,7 @@ ALL_FORMS: tuple[str, ...] = (*KNOWN_TARGETS, *(form for form in AGENT_FORMS if 
 _STANDS_FOR_ANY = re.compile("NAME|MODEL|PROVIDER")
 
 
-@dataclass(frozen=True)
-class TargetForms:
+class TargetForms(Struct, frozen=True):
     """Which targets the suites of a kind take.
 
     `forms` are written as people read them, like `replay:NAME`. `agents` are those of them that work by themselves,

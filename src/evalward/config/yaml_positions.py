@@ -7,9 +7,9 @@ walk knows each node's line, sees duplicate keys, and counts nodes as aliases ex
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
 import yaml
+from msgspec import Struct, field
 from yaml.composer import Composer
 from yaml.constructor import SafeConstructor
 from yaml.parser import Parser
@@ -30,8 +30,7 @@ _LONGEST_NUMBER = 300  # digits beyond are no number that anybody means, and slo
 _FLOAT_1_2 = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+")
 
 
-@dataclass(frozen=True)
-class Mistake:
+class Mistake(Struct, frozen=True):
     """Something wrong at a key path: a problem before it has a file. `line` where the path can't give it."""
 
     path: KeyPath
@@ -48,8 +47,7 @@ class YamlError(Exception):
         self.mistake = Mistake((), message, remedy, line)
 
 
-@dataclass
-class YamlTree:
+class YamlTree(Struct):
     """The values, the line of each key path, scalars as written where YAML reads them as something other than text."""
 
     value: Value = None

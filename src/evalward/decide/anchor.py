@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from evalward.decide.case_counts import Counts, counts_of_entry, pairs_of, pooled
 from evalward.decide.history_file import case_lists, report_identity, short_digest
@@ -45,8 +46,7 @@ OUTCOME_METRICS = ("pass_rate", "overall_rate", "csr", "outcome_pass_rate", "gat
 _MOST_NAMED = 20
 
 
-@dataclass(frozen=True)
-class Anchor:
+class Anchor(Struct, frozen=True):
     """What to measure slow losses against, and how it is told.
 
     `release` is the tag whose committed baseline is `baseline`; without one the history's oldest of `branch` count, or
@@ -80,8 +80,7 @@ def anchored(
 # --- where the trials come from -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Source:
+class _Source(Struct, frozen=True):
     """The two sides of one run: what the anchor and the recent measurements say of each case."""
 
     label: str
@@ -191,8 +190,7 @@ def _of_results(results: Iterable[Result]) -> Counts:
 # --- the test -------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Looked:
+class _Looked(Struct, frozen=True):
     run: Run
     source: _Source
     pairs: Mapping[str, CaseTrials]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import Struct
 
 from evalward.decide.kinds import Kinds
 from evalward.decide.pooling import (
@@ -62,8 +63,7 @@ def read_baseline(text: str | bytes, file: str) -> Baseline:
         return parse_record(text, file, Baseline, "a baseline", UPDATE_HINT)
 
 
-@dataclass(frozen=True)
-class BaselineUpdate:
+class BaselineUpdate(Struct, frozen=True):
     """What an update comes to.
 
     `baseline` is the previous one, the very object, when there is no news. `report` is what was measured, as one: what

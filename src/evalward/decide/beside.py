@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec import Struct
+
 from evalward.decide.statistics.stratified import CaseTrials, stratified_worse_chosen
 from evalward.records.comparison import Tally
 from evalward.records.evidence import SideBySide
@@ -17,8 +19,7 @@ from evalward.records.result import Result
 DRIFT = 0.05  # how often a base that has not moved is said to have
 
 
-@dataclass(frozen=True)
-class Aside:
+class Aside(Struct, frozen=True):
     """One case's valid trials of either side, run in one session."""
 
     base: Sequence[Result]

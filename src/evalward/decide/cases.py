@@ -9,7 +9,8 @@ from evalward.decide.standing import NO_STANDING, Moved, Placed, standings
 from evalward.decide.succession import RunPair
 from evalward.records.base import unchecked
 from evalward.records.baseline import BaselineCase
-from evalward.records.comparison import CaseChange, CaseChangeKind, Tally, WrongAnswer
+from evalward.records.comparison import CaseChange, CaseChangeKind, Tally
+from evalward.records.evidence import WrongAnswer
 from evalward.records.judge import JUDGE_ERROR
 from evalward.records.metric import EPSILON
 from evalward.records.result import Result, Status

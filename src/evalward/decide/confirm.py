@@ -9,7 +9,8 @@ then stands for the planned ones. One verdict has one confirm stage at most.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from evalward.decide.rules import judged, rules_of_run
 from evalward.records.baseline import Baseline
@@ -18,8 +19,7 @@ from evalward.records.metric import EPSILON
 from evalward.records.policy import Confirm, Limits, Policy, Rule
 
 
-@dataclass(frozen=True)
-class Retrials:
+class Retrials(Struct, frozen=True):
     """The fresh trials of one run: how many of which case; of the head alone, or, `beside`, on either side.
 
     `was`: the suite and target that the run takes the place of. On the base's side it is these that are measured.

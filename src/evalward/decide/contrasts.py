@@ -7,9 +7,10 @@ better than it does. So the planned trials decide, and those that stand for plan
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, get_args
+
+from msgspec import Struct
 
 from evalward.decide.drops import Applied
 from evalward.decide.kinds import ComparedKind, Contrast
@@ -31,8 +32,7 @@ from evalward.records.result import Result
 _STAGE: Any = "arm"
 
 
-@dataclass(frozen=True)
-class Beaten:
+class Beaten(Struct, frozen=True):
     """What a rule's `must_beat` says; `explained` also where all is well. Silent without one."""
 
     finding: RuleFinding = ("ok", "arm", None)

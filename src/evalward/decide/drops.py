@@ -9,8 +9,9 @@ alpha, all other metrics that the policy lets decide the rest.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct, structs
 
 from evalward.decide.evidence import WorseQuestion, better, confirmable, evidence_for, excess, steady_delta
 from evalward.decide.questions import corrected
@@ -29,8 +30,7 @@ REFERENCES = ("nop", "oracle")
 """Whose code is part of a task's definition: of equal definition their times differ by nothing that was changed."""
 
 
-@dataclass(frozen=True)
-class Applied:
+class Applied(Struct, frozen=True):
     """A rule and the run that it is applied to, with that run's value of its metric."""
 
     rule: Rule
@@ -38,8 +38,7 @@ class Applied:
     change: MetricChange
 
 
-@dataclass(frozen=True)
-class Drop:
+class Drop(Struct, frozen=True):
     """What a rule's drop says: `found` where the status isn't ok, `explained` always where there is a test.
 
     `won`: cases were lost, and others won more than chance does.
@@ -68,7 +67,7 @@ def _elsewhere_proven(drop: Drop) -> Drop:
     if not isinstance(drop.found, codes.UnprovenDrop | codes.UnseenDrop):
         return drop
     found = drop.found.model_copy(update={"elsewhere": True})
-    return replace(drop, found=found, explained=found)
+    return structs.replace(drop, found=found, explained=found)
 
 
 def answerable(applied: Applied, samples: Samples) -> bool:

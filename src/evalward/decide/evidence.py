@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from statistics import fmean, stdev
+
+from msgspec import Struct, structs
 
 from evalward.decide.portions import NONE, relative, residuals
 from evalward.decide.samples import CasePair, Observed, RunSamples, Sample
@@ -33,8 +34,7 @@ BEYOND = (
 )
 
 
-@dataclass(frozen=True)
-class WorseQuestion:
+class WorseQuestion(Struct, frozen=True):
     """Did this metric get worse? `falls`: worse is lower, as in a drop; else higher, as in a rise."""
 
     rule: Rule
@@ -45,8 +45,7 @@ class WorseQuestion:
     falls: bool
 
 
-@dataclass(frozen=True)
-class Look:
+class Look(Struct, frozen=True):
     """One look at the trials: p, the share of `alpha` that it has, and the difference that it shows.
 
     `open`: what is added to the difference by cases that should have been tried and were not, for all that is known.
@@ -68,7 +67,7 @@ def evidence_for(question: WorseQuestion) -> records.Evidence:
     detectable, assumed = _detectable(sample, question)
     interval, look = _interval(sample, question.delta), _look(question)
     if look.confirmed and not look.both_sides and not look.spread and _is_spread(question, look, interval):
-        look = replace(look, spread=True)
+        look = structs.replace(look, spread=True)
     return records.Evidence(
         test="stratified" if sample.counted else "permutation",
         cases=len(pairs),
@@ -136,7 +135,7 @@ def _confirmed(question: WorseQuestion, retried: Sequence[CasePair]) -> Look:
     if convicts or (all_retried and fresh.p > SUPPORT) or excess(rule, question.delta) is None:
         return fresh
     p = _p(sample, sample.pairs, falls=falls)
-    return replace(fresh, p=p, spread=not all_retried) if p <= LOOK * rule.alpha else fresh
+    return structs.replace(fresh, p=p, spread=not all_retried) if p <= LOOK * rule.alpha else fresh
 
 
 def _is_spread(question: WorseQuestion, look: Look, interval: records.Interval | None) -> bool:

@@ -8,8 +8,9 @@ reports name, too (`decide.evidence`), with the noise of the baseline's trials.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import comb
+
+from msgspec import Struct, field
 
 from evalward.decide.confirm import evenly
 from evalward.decide.doubts import SIDES
@@ -24,8 +25,7 @@ from evalward.records.plan import Sight, Unseen
 from evalward.records.policy import Confirm, Policy, Rule
 
 
-@dataclass(frozen=True)
-class PlanJudging:
+class PlanJudging(Struct, frozen=True):
     """What a plan is going to be judged by. `defaults` are each kind's own rules; `compares`: it is judged at all.
 
     `batch_wait_s`: seconds that the run waits for batches.

@@ -7,9 +7,10 @@ definition that it had last, never of an earlier one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from evalward.decide.history_file import History, case_lists, short_digest
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
@@ -55,16 +56,14 @@ class _Seen(NamedTuple):
         return self.ends.failed == 0
 
 
-@dataclass(frozen=True)
-class _Past:
+class _Past(Struct, frozen=True):
     """All measurements of a case's present definition with a valid trial, oldest first."""
 
     definition: str
     past: Sequence[_Seen]
 
 
-@dataclass(frozen=True)
-class _Known:
+class _Known(Struct, frozen=True):
     """What the baseline knows of a case."""
 
     definition: str

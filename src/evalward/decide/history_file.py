@@ -10,9 +10,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from pydantic import ValidationError
 
 from evalward.records.base import clean_text, digest, digest_text
@@ -32,16 +32,14 @@ _REASON = 80  # characters
 _UNITS = ("ratio", "speedup", "score", "points", "usd", "tokens", "ms", "count")
 
 
-@dataclass(frozen=True)
-class HistoryLimits:
+class HistoryLimits(Struct, frozen=True):
     """How much is kept: so many of the newest entries of each suite and target, and so many bytes in all."""
 
     entries_per_run: int = 1000
     max_bytes: int = 5_000_000
 
 
-@dataclass(frozen=True)
-class History:
+class History(Struct, frozen=True):
     """The entries of a file in its order; `unreadable` counts the lines that were passed over."""
 
     entries: Sequence[HistoryEntry] = ()

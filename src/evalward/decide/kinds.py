@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from evalward.decide.portions import Portion
 from evalward.decide.statistics.permutation import CaseValues
-from evalward.records.baseline import BaselineRun
-from evalward.records.comparison import WrongAnswer
+from evalward.records.evidence import WrongAnswer
 from evalward.records.metric import Better, Measurement, Unit
 from evalward.records.policy import Arm
 from evalward.records.report import Run
@@ -16,6 +15,9 @@ from evalward.records.result import Details, Result
 from evalward.records.sections import Section
 from evalward.records.surface import PartTexts, Surface
 from evalward.records.timing import Timings
+
+if TYPE_CHECKING:  # whoever measures loads nothing of what compares
+    from evalward.records.baseline import BaselineRun
 
 
 class CaseEvidence(NamedTuple):

@@ -9,14 +9,14 @@ from __future__ import annotations
 import posixpath
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 MOST_LINKS = 2_000
 """Of more links none is resolved."""
 
 
-@dataclass(frozen=True)
-class ChangedLinks:
+class ChangedLinks(Struct, frozen=True):
     """Links by what a change does to what they lead to, by their paths from the repository's top.
 
     `leading_to`: to which changed file each leads that leads to one. `opaque`: those of them that lead to a folder, or

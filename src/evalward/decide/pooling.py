@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 from evalward.records.base import digest
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun, BaselineTrial, baseline_case, baseline_trial
@@ -25,8 +26,7 @@ _MOST_NAMES = 5
 Key = tuple[str, str, str]
 
 
-@dataclass(frozen=True)
-class NamedReport:
+class NamedReport(Struct, frozen=True, dict=True):
     """A report and its file's name, for messages."""
 
     report: Report

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from evalward.decide.evidence import WorseQuestion, confirmable, fewest
 from evalward.decide.samples import CasePair, Sample
@@ -36,8 +37,7 @@ def corrected(questions: Sequence[WorseQuestion | None], found: Sequence[Evidenc
     ]
 
 
-@dataclass(frozen=True)
-class _Asks:
+class _Asks(Struct, frozen=True):
     """What a question is about. Outcome metrics that saw the same in the same cases are one question: their p is one.
 
     `shown`: which trials went how, of each case. A weighted score may say something else than a rate of passes.

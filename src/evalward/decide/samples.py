@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from evalward.decide.beside import Aside
 from evalward.decide.kinds import UNKNOWN, ComparedKind, Kinds, PerTrial
 from evalward.decide.portions import NONE, Portion, portion_of
@@ -25,8 +27,7 @@ MOST = 1 / EPSILON**2
 """A value from here on is nothing that a test could tell from another."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Observed:
+class Observed(Struct, frozen=True, eq=False):
     """One metric over one case's valid trials on one side; `portions` are what each of them adds to it.
 
     Cases whose trials add the same share one within a sample: so what follows from it is computed once.

@@ -7,8 +7,9 @@ asked for, and once.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from evalward.decide.beside import Aside, asides
 from evalward.records.baseline import BaselineCase, BaselineRun
@@ -17,8 +18,7 @@ from evalward.records.report import Partial, Run
 from evalward.records.result import Result, Status, by_case
 
 
-@dataclass(frozen=True)
-class RunSides:
+class RunSides(Struct, frozen=True, dict=True):
     """The cases of one run, by id, on both sides; `fresh` are the trials of the confirm stage of those that failed.
 
     Where every planned trial of a case broke, its first valid fresh one stands for them: `stand_ins` names such cases.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from msgspec import Struct
 
 from evalward.decide.evidence import LOOK
 from evalward.decide.statistics.power import fewest_broken_cases
@@ -33,8 +34,7 @@ Stale = FewTrials | OldBaseline | OtherVersions | ManyRedefined | ManyUnknown
 """What can be stale about a baseline."""
 
 
-@dataclass(frozen=True)
-class StaleLimits:
+class StaleLimits(Struct, frozen=True):
     """From when on a baseline is called stale. Shares are of the run's cases, 0 to 1."""
 
     age_days: int = 90

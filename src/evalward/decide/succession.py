@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
+
+from msgspec import Struct, field, structs
 
 from evalward.decide.pooling import Key, run_key
 from evalward.decide.sides import RunSides, cases_of, sides_of
@@ -24,8 +25,7 @@ from evalward.records.succession import same_definitions
 from evalward.records.target_id import target_id
 
 
-@dataclass(frozen=True)
-class RunPair:
+class RunPair(Struct, frozen=True, dict=True):
     """A run of the report, and the run of the baseline that it is compared with, with today's names of its cases.
 
     `old` is that run as the baseline has it, where its name is another; `named`: the configuration says that it was
@@ -51,8 +51,7 @@ class RunPair:
         return (known.suite, known.target) if known is not None else None
 
 
-@dataclass(frozen=True)
-class Aligned:
+class Aligned(Struct, frozen=True, dict=True):
     """Report and baseline, run by run; `gone` are the baseline's runs that have no counterpart.
 
     `notes` say what was not paired although the configuration, or an equal definition, asks for it.
@@ -123,7 +122,7 @@ def align(report: Report, baseline: Baseline | None) -> Aligned:
         old = named.get(key) or guessed.get(key)
         pair, pair_notes = _pair(report, run, old or known.get(key))
         notes += pair_notes
-        pairs.append(replace(pair, old=old, named=key in named))
+        pairs.append(structs.replace(pair, old=old, named=key in named))
     taken = {run_key(pair.old) for pair in pairs if pair.old is not None}
     return Aligned(report, baseline, pairs, [run for key, run in gone.items() if key not in taken], notes)
 

@@ -10,8 +10,9 @@ the baseline, on which parts a case depends. A case of which it doesn't say that
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
+
+from msgspec import Struct, field
 
 from evalward.decide.links import ChangedLinks, changed_links
 from evalward.decide.staleness import age_days
@@ -66,8 +67,7 @@ def _one_piece(_file: str) -> TouchedParts:
     return None
 
 
-@dataclass(frozen=True)
-class SuiteTerms:
+class SuiteTerms(Struct, frozen=True):
     """What the configuration that judges says of a suite, in paths and patterns from the repository's top.
 
     `paths` are its `paths:`; `own` are the files that it is made of, as far as its keys name them. `edited`: the change
@@ -104,8 +104,7 @@ class SuiteTerms:
         return [pattern for pattern in self.paths if not pattern.startswith("!")]
 
 
-@dataclass(frozen=True)
-class ChangeAtHand:
+class ChangeAtHand(Struct, frozen=True, dict=True):
     """What is known of a change. `files` are those that it changes, without the configuration; `None`: unknown.
 
     `config_edited`: it changes the configuration's file. `suites` are the terms of each suite, by name.
@@ -155,8 +154,7 @@ class ChangeAtHand:
         return changed_links(self.files or (), self.opaque, self.links)
 
 
-@dataclass(frozen=True)
-class StandingLimit:
+class StandingLimit(Struct, frozen=True):
     """How old a baseline may be. `now` is ISO 8601; `days` 0: none is young enough."""
 
     now: str

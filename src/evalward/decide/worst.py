@@ -8,8 +8,9 @@ difference, the gate can't say "pass". What a provider did before an agent was a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field, structs
 
 from evalward.decide.kinds import UNKNOWN, ComparedKind, Kinds
 from evalward.decide.succession import Aligned, RunPair
@@ -41,8 +42,7 @@ def may_hide_a_failure(result: Result) -> bool:
     return result.begun or result.reason not in EXCUSED
 
 
-@dataclass(frozen=True)
-class WorstCase:
+class WorstCase(Struct, frozen=True):
     """Runs in which such errors are failures: how many there were, of which cases, in which runs."""
 
     aligned: Aligned
@@ -63,7 +63,7 @@ def worst_case(aligned: Aligned, kinds: Kinds) -> WorstCase | None:
     found = [result for results in broken.values() for result in results]
     pairs = [_failed_pair(pair, kinds) if id(pair.run) in broken else pair for pair in aligned.chosen]
     return WorstCase(
-        replace(aligned, report=report.model_copy(update={"runs": [pair.run for pair in pairs]}), pairs=pairs),
+        structs.replace(aligned, report=report.model_copy(update={"runs": [pair.run for pair in pairs]}), pairs=pairs),
         len(found),
         sorted({result.id for result in found}),
         [(run.suite, run.target) for run in report.runs if id(run) in broken],
@@ -90,7 +90,7 @@ def _failed_pair(pair: RunPair, kinds: Kinds) -> RunPair:
     if run.kind in kinds:
         measured = kind.measure(cases)
         update |= {"metrics": measured.metrics, "categories": measured.categories}
-    return replace(pair, run=run.model_copy(update=update))
+    return structs.replace(pair, run=run.model_copy(update=update))
 
 
 def _worst_of(results: Sequence[Result], alike: _Alike) -> list[Result]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct, field, structs
 
 from evalward.engine.keeping import RunRetrials
 from evalward.engine.plan import Plan, PlannedRun
@@ -49,8 +51,7 @@ FindBase = Callable[[str, str], PlannedRun]
 """What the base has of a suite and target. Raises `NotMeasuredError`."""
 
 
-@dataclass(frozen=True)
-class Pairs:
+class Pairs(Struct, frozen=True):
     """The runs of both sides, each of the head's before its base's, and by run why there is nothing, or not all."""
 
     plan: Plan
@@ -89,7 +90,7 @@ def beside_plan(plan: Plan, report: Report, retrials: Sequence[RunRetrials], bas
         left = len(asked[key].trials) - len(pair[0].cases)
         if left:
             notes[key] = f"{plural(left, 'case is', 'cases are')} different or missing in the base"
-    return Pairs(replace(plan, runs=runs), notes)
+    return Pairs(structs.replace(plan, runs=runs), notes)
 
 
 def _pair(head: PlannedRun, base: PlannedRun, trials: Mapping[str, int], last: Mapping[str, int]) -> list[PlannedRun]:
@@ -100,8 +101,8 @@ def _pair(head: PlannedRun, base: PlannedRun, trials: Mapping[str, int], last: M
     numbers = {case.id: range(last.get(case.id, 0) + 1, last.get(case.id, 0) + 1 + trials[case.id]) for case in chosen}
     own = [case for case in chosen if case.id in both]
     return [
-        replace(head, cases=own, numbers=numbers),
-        replace(base, cases=[_named(both[case.id], case.id) for case in own], numbers=numbers, of_base=True),
+        structs.replace(head, cases=own, numbers=numbers),
+        structs.replace(base, cases=[_named(both[case.id], case.id) for case in own], numbers=numbers, of_base=True),
     ]
 
 
@@ -208,13 +209,13 @@ def whole_plan(plan: Plan, suites: Collection[str], base: BaseToMeasure) -> Whol
             continue
         both = equally_defined(run.cases, known[key].cases)
         cases = [both[case.id] for case in run.cases if case.id in both]
-        runs.append(replace(known[key], cases=cases, trials=run.trials, numbers=None, of_base=True))
+        runs.append(structs.replace(known[key], cases=cases, trials=run.trials, numbers=None, of_base=True))
     for name in (name for name in suites if chosen(name, plan.partial.suites if plan.partial else ())):
         gone, note = _gone(name, here, plan, base)
         known |= gone
         if note and not any(key.startswith(f"{name} × ") for key in notes):
             notes[name] = note
-    return Whole(replace(plan, runs=runs), known, notes)
+    return Whole(structs.replace(plan, runs=runs), known, notes)
 
 
 def _gone(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec import structs
 
 from evalward.engine.keeping import RunRetrials
 from evalward.engine.plan import Plan, PlannedRun
@@ -19,13 +20,13 @@ def confirm_plan(plan: Plan, retrials: Sequence[RunRetrials]) -> Plan:
         for run in plan.runs
         if (trials := asked.get((run.suite.spec.name, run.target.id))) is not None
     ]
-    return replace(plan, runs=runs)
+    return structs.replace(plan, runs=runs)
 
 
 def _again(run: PlannedRun, trials: Mapping[str, int]) -> PlannedRun:
     first = run.trials + 1
     numbers = {case: range(first, first + count) for case, count in trials.items()}
-    return replace(run, cases=[case for case in run.cases if case.id in trials], numbers=numbers)
+    return structs.replace(run, cases=[case for case in run.cases if case.id in trials], numbers=numbers)
 
 
 def with_confirmation(report: Report, retrials: Sequence[RunRetrials], done: Executed) -> Report:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field, structs
 
 from evalward.config import LoadedConfig
 from evalward.config.targets import predecessor_of
@@ -16,8 +17,7 @@ from evalward.suites.base import Kind
 from evalward.suites.gathering import GatheredAgain, GatheredRun, Gatherer, NothingGatheredError
 
 
-@dataclass(frozen=True)
-class GatheredRuns:
+class GatheredRuns(Struct, frozen=True):
     """The runs of gathered suites in the plan's order, with what the report says of them.
 
     `found` is what was gathered, by suite; `broken` says why a suite's trials weren't all made.
@@ -91,7 +91,7 @@ def _run(suite: GatheredSuite, found: GatheredRun, part: Partial) -> Run:
     if len(results) == len(found.results):
         run = run_record(suite.kind, name, found)
     else:
-        run = run_record(suite.kind, name, replace(found, results=results, planned=None))
+        run = run_record(suite.kind, name, structs.replace(found, results=results, planned=None))
         run = run.model_copy(update={"whole": whole})
     return run.model_copy(update={"replaces": predecessor_of(suite.spec, found.target)})
 

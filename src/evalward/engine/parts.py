@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from evalward.records.base import acyclic
 from evalward.records.part import Part
@@ -45,8 +46,7 @@ class IncompleteError(Exception):
     """Shards are missing or broke off: nothing can be judged, and nothing is wrong with what was asked for."""
 
 
-@dataclass(frozen=True)
-class MergedParts:
+class MergedParts(Struct, frozen=True):
     """The report of all parts, and the folder of the part that each run's case comes from: what a trial's path is
     below. `left` are the suites that no shard measures.
     """

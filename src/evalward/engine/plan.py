@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from shlex import quote
 from types import MappingProxyType
 from typing import Protocol, cast
+
+from msgspec import Struct, field, structs
 
 from evalward.config import LoadedConfig, Suite
 from evalward.config.deprecated import deprecated_keys
@@ -28,8 +29,7 @@ _CORRECT = "Correct it, or leave it out."
 _MOST_SHOWN = 10  # patterns and ids that a message names
 
 
-@dataclass(frozen=True)
-class PlannedRun:
+class PlannedRun(Struct, frozen=True):
     """One suite × target: its cases, each `trials` times. `not_measured` says why nothing of it is run.
 
     `numbers` gives the numbers of a case's trials where they aren't 1 to `trials`: in a confirm stage. `whole` is the
@@ -68,16 +68,14 @@ class WholeKind(Kind, GatheringKind, Protocol):
     """A kind whose trials somebody else makes."""
 
 
-@dataclass(frozen=True)
-class GatheredSuite:
+class GatheredSuite(Struct, frozen=True):
     """A suite that is gathered as a whole: its targets and cases are known when its results are."""
 
     kind: WholeKind
     spec: Suite
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """All runs, in the order of the config. `gathered` are the suites whose trials somebody else makes."""
 
     runs: Sequence[PlannedRun]
@@ -163,7 +161,7 @@ def _with_judges(
     from evalward.suites.judge.who import make_judges  # noqa: PLC0415 - only who wants a judge pays for one
 
     judges = make_judges(prepared.judging, loaded, env, suite.targets, asker)
-    return replace(
+    return structs.replace(
         prepared,
         judges=judges,
         subject={**prepared.subject, **judges.subject},
@@ -236,24 +234,24 @@ def without_unchanged(
         key = (run.suite.spec.name, run.target.id)
         left = [case for case in run.cases if case.id not in standing.get(key, ())]
         if key in unchanged or (run.cases and not left):
-            runs.append(replace(run, not_measured=UNCHANGED))
+            runs.append(structs.replace(run, not_measured=UNCHANGED))
         else:
             count = len(run.cases) - len(left)
-            runs.append(replace(run, cases=left, whole=run.whole - count, standing=count) if count else run)
-    return replace(plan, runs=runs)
+            runs.append(structs.replace(run, cases=left, whole=run.whole - count, standing=count) if count else run)
+    return structs.replace(plan, runs=runs)
 
 
 def without_missing_keys(plan: Plan) -> Plan:
     """The plan with live targets whose key is missing marked as not measured: on forks there are no secrets."""
-    return replace(plan, runs=[_measurable(run) for run in plan.runs])
+    return structs.replace(plan, runs=[_measurable(run) for run in plan.runs])
 
 
 def _measurable(run: PlannedRun) -> PlannedRun:
     missing = run.target.missing_key
     if missing:
-        return replace(run, not_measured=f"there is no key here ({missing} is not set)")
+        return structs.replace(run, not_measured=f"there is no key here ({missing} is not set)")
     for judge, variable in (run.suite.judges.missing_keys if run.suite.judges else {}).items():
-        return replace(run, not_measured=f"there is no key for the judge {judge} here ({variable} is not set)")
+        return structs.replace(run, not_measured=f"there is no key for the judge {judge} here ({variable} is not set)")
     return run
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Protocol
+
+from msgspec import Struct, field, structs
 
 from evalward.config.targets import predecessor_of
 from evalward.engine.control import ENDS, Control, Spending, ends_on_signals
@@ -39,8 +40,7 @@ class Progress(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class ExecutionSettings:
+class ExecutionSettings(Struct, frozen=True):
     """How a plan is run. `resume`: finished trials in the store are not done again.
 
     `account` is what an earlier stage of the same invocation has used, so that both keep to one budget. `base_store` is
@@ -60,8 +60,7 @@ class ExecutionSettings:
         return self.base_store if run.of_base else self.store
 
 
-@dataclass(frozen=True)
-class Executed:
+class Executed(Struct, frozen=True):
     """What running a plan gave. `interrupted` says why it ended before its end, and `interrupted_by` what ended it."""
 
     runs: Sequence[Run]
@@ -75,8 +74,7 @@ class Executed:
         return self.interrupted if self.interrupted_by == "signal" else None
 
 
-@dataclass(frozen=True)
-class TrialJob:
+class TrialJob(Struct, frozen=True):
     """One trial of a plan."""
 
     run: PlannedRun
@@ -103,8 +101,7 @@ class TrialJob:
         return TrialKey(suite, target, self.case.id, self.case.definition, self.subject.hash, self.trial)
 
 
-@dataclass
-class _State:
+class _State(Struct):
     """What the trials of one execution share. The only thing here that changes."""
 
     execution: ExecutionSettings
@@ -258,7 +255,7 @@ async def _run_now(job: TrialJob, state: _State) -> Result:
         _charge(outcome.result.usage, state)
     if outcome.result.judge_usage is not None:
         _charge(outcome.result.judge_usage, state)
-    placed = replace(outcome, result=_placed(job, outcome.result))
+    placed = structs.replace(outcome, result=_placed(job, outcome.result))
     store = state.execution.store_of(job.run)
     try:
         if store is not None:
@@ -291,7 +288,7 @@ async def _with_artifacts(job: TrialJob, outcome: TrialOutcome, store: OutputSto
     except OSError as error:  # files for people: no run ends for want of them
         state.warnings.append(f"the artifacts of {result.id} (trial {result.trial}) can't be kept: {why_of(error)}")
         return outcome
-    return replace(outcome, result=result.model_copy(update={"details": result.details.with_artifacts(path)}))
+    return structs.replace(outcome, result=result.model_copy(update={"details": result.details.with_artifacts(path)}))
 
 
 def _charge(usage: Usage, state: _State) -> None:

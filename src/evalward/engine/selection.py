@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from evalward.records.report import ChosenCases, Partial
 
 
-@dataclass(frozen=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """What of the config is run: patterns; empty means all. `trials` overrides the suites' own number.
 
     `only`: of what the patterns leave, these cases of these runs, by their ids.

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import median
 from typing import NamedTuple
+
+from msgspec import Struct, field, structs
 
 from evalward.config import Config
 from evalward.engine.plan import Plan, PlannedRun
@@ -41,8 +42,7 @@ class Unit(NamedTuple):
     order: str
 
 
-@dataclass(frozen=True)
-class KnownTimes:
+class KnownTimes(Struct, frozen=True, dict=True):
     """How long trials take: of single cases, and of targets as the history has it."""
 
     cases: Durations = field(default_factory=dict)
@@ -76,7 +76,7 @@ def sharded(plan: Plan, shard: Shard, times: KnownTimes, left: Collection[str] =
     runs = [_part_of(run, [case for case in run.cases if (at, case.id) in names]) for at, run in enumerate(kept)]
     others = sorted({*(name for name in left if _has(plan, name)), *plan.gathered_names})
     part = Part(index=shard.number, total=shard.total, plan=whole, left=others)
-    return replace(plan, runs=runs, gathered=()), part
+    return structs.replace(plan, runs=runs, gathered=()), part
 
 
 def _has(plan: Plan, suite: str) -> bool:
@@ -116,7 +116,7 @@ def _identity(run: PlannedRun) -> list[str | int | None]:
 def _part_of(run: PlannedRun, cases: Sequence[Case]) -> PlannedRun:
     """The run with these of its cases: a shard is no selection, so nothing is said to be left out."""
     whole = run.whole if run.whole > len(run.cases) else 0
-    return replace(run, cases=cases, whole=whole)
+    return structs.replace(run, cases=cases, whole=whole)
 
 
 def config_of_shard(config: Config, total: int, *, confirms: bool) -> Config:

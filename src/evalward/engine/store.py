@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from evalward.records.base import json_data
 from evalward.records.problem import InputError
@@ -105,8 +106,7 @@ class Store:
         return StoredTrial(result=result.model_copy(update={"trace": path})) if result.valid else StoredTrial()
 
 
-@dataclass(frozen=True)
-class TrialKey:
+class TrialKey(Struct, frozen=True):
     """What identifies a trial: where it belongs, the case's definition, the subject's hash, its number."""
 
     suite: str
@@ -117,8 +117,7 @@ class TrialKey:
     trial: int
 
 
-@dataclass(frozen=True)
-class StoredTrial:
+class StoredTrial(Struct, frozen=True):
     """An earlier trial's result, or nothing; `note` says what was there instead."""
 
     result: Result | None = None

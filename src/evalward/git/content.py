@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
 
 from evalward.git.errors import GitError
 from evalward.git.program import NO_GIT, NO_REPOSITORY, run_git, run_git_within
@@ -21,8 +22,7 @@ _FILES, _LINK, _SUBMODULE = {"100644", "100755", "100664"}, "120000", "160000"
 _FETCH = "fetch it (fetch-depth: 0)"
 
 
-@dataclass(frozen=True, slots=True)
-class _Blob:
+class _Blob(Struct, frozen=True):
     """A file or a link of a commit's folder."""
 
     mode: str

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import posixpath
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, Protocol
+
+from msgspec import Struct, field
 
 from evalward.git.errors import GitError
 from evalward.git.program import run_git, run_git_within
@@ -36,8 +37,7 @@ class RemoteFiles(Protocol):
         """The file's bytes, `None` when the commit has no such file; raises `GitError` if it is unknown."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Struct, frozen=True):
     """A file that differs between two commits; its path from the repository's top. Renamed: removed and added.
 
     `opaque`: in one of the two other files stand behind it, as it is, or may be, a submodule or a symbolic link.
@@ -48,8 +48,7 @@ class FileChange:
     opaque: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TreeFile:
+class TreeFile(Struct, frozen=True):
     """A file of a commit: its path, whether it can be run, and, of a symbolic link, where that leads.
 
     The link is `""` where that isn't known, and of a submodule, whose files belong to another repository.
@@ -60,8 +59,7 @@ class TreeFile:
     link: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OpaqueEntries:
+class OpaqueEntries(Struct, frozen=True):
     """What other files stand behind in a commit: submodules, and symbolic links with the text of where each leads.
 
     That text is `""` where it isn't known.
@@ -71,8 +69,7 @@ class OpaqueEntries:
     links: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _GitObject:
+class _GitObject(Struct, frozen=True):
     """An object of the local store. `state` is `found`, or why there is none."""
 
     state: Literal["found", "missing", "no-file", "outside"]

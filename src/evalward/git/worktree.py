@@ -9,9 +9,10 @@ import os
 import posixpath
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+from msgspec import Struct
 
 from evalward.git.program import repository_top, run_git, run_git_within
 
@@ -23,8 +24,7 @@ _FILTER_KEYS = ("clean", "smudge", "process", "required")
 _PLAIN = ("--name-only", "-z", "--no-renames", "--no-relative", "--no-ext-diff", "--no-textconv")
 
 
-@dataclass(frozen=True)
-class WorkingTree:
+class WorkingTree(Struct, frozen=True, dict=True):
     """The files of the checkout that `folder` lies in. `search_path` is where the git program is looked for."""
 
     folder: Path

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
+
+from msgspec import structs
 
 from evalward.config import Config, Suite
 from evalward.decide.unchanged import ChangeAtHand, SuiteTerms, TouchedParts
@@ -68,7 +69,7 @@ def with_opaque(change: ChangeAtHand, opaque: Collection[str], entries: OpaqueEn
     """The change with those of its files that others stand behind, and the links and submodules of a commit of it."""
     known = entries.submodules | entries.links.keys()
     found = {file for file in change.files or () if file in known}
-    return replace(change, opaque=found.union(opaque), links=entries.links)
+    return structs.replace(change, opaque=found.union(opaque), links=entries.links)
 
 
 def change_between(base: Config, head: Config, files: Sequence[str], file: str) -> ChangeAtHand:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Awaitable
 from dataclasses import dataclass, field, replace
 
+from msgspec import structs
 from pydantic_core import to_json
 
 from evalward.keeper.batch_office import BatchOffice, NotBatchedError
@@ -34,7 +35,7 @@ def half_price(settings: LiveSettings) -> LiveSettings:
 
 
 def _halved(price: Price) -> Price:
-    return replace(
+    return structs.replace(
         price,
         input=price.input * BATCH_SHARE,
         output=price.output * BATCH_SHARE,

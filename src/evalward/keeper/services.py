@@ -12,6 +12,8 @@ from functools import cached_property
 from socket import socket
 from typing import TYPE_CHECKING, Protocol
 
+from msgspec import Struct
+
 from evalward.config.batch import Batch
 from evalward.config.model import Config
 from evalward.decide.standing_trials import marked_as_standing
@@ -359,8 +361,7 @@ def _shown(shelf: str | None, path: str) -> str:
     return f"{folder}/{path}" if folder else path
 
 
-@dataclass(frozen=True)
-class _OpenDoor:
+class _OpenDoor(Struct, frozen=True):
     """An agent's allowance while it is open."""
 
     stack: AsyncExitStack

@@ -9,10 +9,11 @@ import stat
 from collections import deque
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from fnmatch import translate
 from itertools import islice
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct
 
 from evalward.opening.inside import a_link, inside, is_git, refused, step
 from evalward.records.problem import InputError
@@ -137,8 +138,7 @@ def _refuse_depth(above: Collection[str], name: str) -> None:
 # ------------------------------------------------------------------------------------------- lists, walks and copies
 
 
-@dataclass(frozen=True)
-class FilesNear:
+class FilesNear(Struct, frozen=True):
     """Regular files below a folder, the nearest first, in each folder by name. `whole`: none was left out."""
 
     files: tuple[str, ...]
@@ -177,8 +177,7 @@ def _some_entries(root: Path, folder: str, most: int) -> list[tuple[str, int]]:
         return [(entry.name, _mode(opened.descriptor, entry.name)) for entry in islice(entries, max(most, 0))]
 
 
-@dataclass(frozen=True)
-class FolderEntry:
+class FolderEntry(Struct, frozen=True):
     """Something in a folder that is walked through; `path` counts from there. To be used before the next one is.
 
     `changed`: when its content last was, in seconds since 1970.

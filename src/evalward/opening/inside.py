@@ -8,10 +8,11 @@ import posixpath
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePath
 from typing import Literal
+
+from msgspec import Struct
 
 from evalward.records.problem import InputError, wrong
 
@@ -27,8 +28,7 @@ _LINK = "Replace the link by the file itself."
 _STAY = "Paths stay in the folder that they count from, without .. in them."
 
 
-@dataclass(frozen=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """A regular file or a folder, open for reading as long as its `inside` lasts. `name` is as it was given."""
 
     name: str

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 CONFIRM_SHARE = 0.25
 """Of a budget: what is kept for the confirm stage where one may follow."""
 
 
-@dataclass(frozen=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """What one invocation may use: US dollars, and tokens read and written. `None` is no limit.
 
     `kept` is the share of both that may not be used yet.

@@ -6,10 +6,10 @@ The validator is a union by tag, as pydantic would make it of all records; only 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from msgspec import Struct
 from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError, ValidationInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import core_schema, to_json
@@ -27,8 +27,7 @@ def _record(kind: str) -> type[BaseModel]:
     return found
 
 
-@dataclass(frozen=True)
-class ByKind:
+class ByKind(Struct, frozen=True):
     """Marks a field that holds a record of any kind; `other` is that of kinds which are not installed."""
 
     other: type[BaseModel]

@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from evalward.records.base import Record
 from evalward.records.codes import Statement, with_quoted
-from evalward.records.evidence import ArmContrast, Confirmation, SideBySide
+from evalward.records.evidence import ArmContrast, Confirmation, SideBySide, WrongAnswer
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.metric import Better, CategorySummary, Metric
 from evalward.records.report import Finding, Interruption
@@ -109,19 +109,6 @@ class Tally(Record):
 def _tally(passed: int, trials: int, score: float | None) -> Tally:
     """The same one for the same numbers: most cases did as another."""
     return Tally(passed=passed, trials=trials, score=score)
-
-
-class WrongAnswer(Record):
-    """A command that was asked for and the one that came back, of a trial that failed; `why` is the reason.
-
-    `risk` is set where the answer is unsafe: how dangerous it was rated, and `findings` say by which rules.
-    """
-
-    expected: str | None = None
-    actual: str | None = None
-    why: str = ""
-    risk: str | None = None
-    findings: list[str] = []
 
 
 class CaseChange(Record):

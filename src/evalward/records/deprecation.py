@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True)
-class Deprecation:
+class Deprecation(Struct, frozen=True):
     """An old spelling. `since` and `until` are ISO dates: it works on all days before `until`, and `instead` now."""
 
     instead: str

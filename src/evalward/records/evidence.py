@@ -18,6 +18,19 @@ class Interval(Record):
     high: float
 
 
+class WrongAnswer(Record):
+    """A command that was asked for and the one that came back, of a trial that failed; `why` is the reason.
+
+    `risk` is set where the answer is unsafe: how dangerous it was rated, and `findings` say by which rules.
+    """
+
+    expected: str | None = None
+    actual: str | None = None
+    why: str = ""
+    risk: str | None = None
+    findings: list[str] = []
+
+
 class Confirmation(Record):
     """The confirm stage of one run: what was tried again, and what came of it.
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from evalward.records.base import clean_text
 from evalward.records.trace import Block, Role, ToolCall, ToolUse, Trace
@@ -22,16 +23,14 @@ def named_call(name: str, given: Any) -> str:
     return text if len(text) <= LONGEST_CALL else f"{text[:LONGEST_CALL]}…"
 
 
-@dataclass(frozen=True)
-class PairedBlock:
+class PairedBlock(Struct, frozen=True):
     """A block of a message, and the call of a tool use. A call that no message asks for has no block."""
 
     block: Block | None
     call: ToolCall | None = None
 
 
-@dataclass(frozen=True)
-class PairedMessage:
+class PairedMessage(Struct, frozen=True):
     """A message by its blocks. The last one has no role where calls are left over that no message asks for."""
 
     role: Role | None

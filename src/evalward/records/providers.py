@@ -7,12 +7,12 @@ have yet one module in `targets/models/` with its `PROTOCOL`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 
+from msgspec import Struct
 
-@dataclass(frozen=True)
-class ProviderRow:
+
+class ProviderRow(Struct, frozen=True):
     """One provider: the target `NAME/MODEL` is a model of it.
 
     `protocol` is the module in `targets/models/` that knows how it is asked, `url` its address as its clients take it

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal, get_args
+
+from msgspec import Struct
 
 from evalward.records.providers import AGENT_PROVIDERS, PROVIDERS
 
@@ -18,8 +19,7 @@ _NAMED: Mapping[str, NamedForm] = {form: form for form in get_args(NamedForm)}
 _MARK = re.compile("[:/]")
 
 
-@dataclass(frozen=True, slots=True)
-class TargetId:
+class TargetId(Struct, frozen=True):
     """`oracle`, `nop`, `FORM:NAME`, `PROVIDER/MODEL`, or a coding agent with its model: `PROGRAM/MODEL`.
 
     `head` stands before the first `:` or `/`, which is the `mark`, and `name` behind it. `form` is `other` for targets

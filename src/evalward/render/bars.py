@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from evalward.records.sections import BarGroup, Bars
 from evalward.render.escape import one_line
@@ -34,8 +35,7 @@ def draw(bars: Bars, limit: int = MAX_ROWS) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-@dataclass(frozen=True)
-class _AxisScale:
+class _AxisScale(Struct, frozen=True):
     """Columns left and right of the axis, and columns per doubling."""
 
     left: int

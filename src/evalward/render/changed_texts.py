@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from msgspec import Struct
+
 from evalward.records.baseline import BaselineRun
 from evalward.records.comparison import RunComparison
 from evalward.records.report import Run
@@ -27,8 +29,7 @@ SAME_CASE = "The case reads the same: what changed is something that it refers t
 PARTLY = "A part of these texts was cut or redacted: a difference in it is not shown."
 
 
-@dataclass(frozen=True)
-class ChangedText:
+class ChangedText(Struct, frozen=True):
     """A text that changed: a prompt by the `name` of the subject's part, or a redefined case by its id.
 
     `diff` is `None` where there is nothing to show, and `note` says why; beside a diff it says what that lacks.

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from evalward.render.escape import one_line
 
 MAX_BASE = 60  # characters of a branch's name
 
 
-@dataclass(frozen=True)
-class Accepting:
+class Accepting(Struct, frozen=True):
     """How to accept what changed: `text` in sentences, `command` for a shell, `comment` for a maintainer to write.
 
     `…` in backticks becomes code. All are empty where nothing can be accepted. `first` says what helps, where the check
@@ -27,8 +27,7 @@ class Accepting:
         return bool(self.text)
 
 
-@dataclass(frozen=True)
-class Closing:
+class Closing(Struct, frozen=True):
     """What a judgement's text ends with, beside the verdict: how to run what failed `again`, and a line of `files`."""
 
     again: str = ""
@@ -46,8 +45,7 @@ CasesCommand = Callable[[Sequence[str]], str]
 """The command that runs these cases alone, from their ids."""
 
 
-@dataclass(frozen=True)
-class PageContext:
+class PageContext(Struct, frozen=True):
     """Where the judgement comes from and what its reader can do next. Plain text; the renderers escape it.
 
     `command` reproduces the run, `cases` spells the one that runs some cases alone; `accept` says how to accept what

@@ -9,8 +9,10 @@ import json
 import re
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from evalward.records.baseline import BaselineRun
 from evalward.records.pairing import PairedBlock, PairedMessage, paired
@@ -34,8 +36,7 @@ class Said:
     text: str
 
 
-@dataclass(frozen=True)
-class Called:
+class Called(Struct, frozen=True):
     """A tool call and what it gave. `exit_code` and `duration_ms` are `None` where they aren't known.
 
     `cut`: characters that weren't kept. `ran` is false where nothing was executed. `answer` is what the model read,
@@ -53,8 +54,7 @@ class Called:
     ran: bool = True
 
 
-@dataclass(frozen=True)
-class TurnEnd:
+class TurnEnd(Struct, frozen=True):
     """The end of one round trip to the model: which one, what it used, why it stopped, how long it took."""
 
     number: int
@@ -67,8 +67,7 @@ class TurnEnd:
 Step = Said | Called | TurnEnd
 
 
-@dataclass(frozen=True)
-class TrialView:
+class TrialView(Struct, frozen=True):
     """One trial. `missing` says why there is no conversation to show; `before`: of the baseline's side."""
 
     suite: str

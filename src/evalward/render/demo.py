@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec import structs
 
 from evalward.records.comparison import RunComparison
 from evalward.records.texts import SYSTEM
@@ -17,7 +19,7 @@ from evalward.render.sentences import headline
 from evalward.render.terminal_parts import say_headline
 from evalward.render.view import OUTCOMES, TERMINAL, CaseEntry, JudgementPage
 
-_CAPS = replace(TERMINAL, broken=5, checks=1, block=200)
+_CAPS = structs.replace(TERMINAL, broken=5, checks=1, block=200)
 
 KNOWN, FRESH = 5, 4
 """Trials of each case in the baseline of the supposed model, and fresh ones of each that failed."""

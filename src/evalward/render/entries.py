@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+
+from msgspec import structs
 
 from evalward.records.comparison import DOES_NOTHING, CaseChange, CaseChangeKind, Comparison, RunComparison
 from evalward.records.result import NOT_RUN
@@ -177,7 +178,7 @@ def without_answers(broken: Some[CaseEntry], unsafe: Some[CaseEntry]) -> Some[Ca
     shown = {(case.id, case.anchor) for case in unsafe.shown}
     return Some(
         [
-            replace(case, above=True, session="", note="") if (case.id, case.anchor) in shown else case
+            structs.replace(case, above=True, session="", note="") if (case.id, case.anchor) in shown else case
             for case in broken.shown
         ],
         broken.total,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True)
-class GuidanceRow:
+class GuidanceRow(Struct, frozen=True):
     """A metric: its value in each column, then difference and verdict of each column but the first."""
 
     name: str
@@ -15,8 +14,7 @@ class GuidanceRow:
     verdicts: list[str]
 
 
-@dataclass(frozen=True)
-class Diagnosis:
+class Diagnosis(Struct, frozen=True):
     """What one guidance led to. `findings` are a mark, a sentence and the evidence; `advice` what it should say."""
 
     name: str
@@ -25,8 +23,7 @@ class Diagnosis:
     advice: list[str]
 
 
-@dataclass(frozen=True)
-class GuidanceView:
+class GuidanceView(Struct, frozen=True):
     """One comparison, as it is shown. `title` says what is compared."""
 
     title: str

@@ -8,9 +8,10 @@ where the policy allows it; what the gate makes of it stands in the testsuite `p
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 from xml.etree import ElementTree as ET
+
+from msgspec import Struct
 
 from evalward.records.comparison import CaseChange, Comparison, RunComparison
 from evalward.records.unchanged import UNCHANGED
@@ -24,8 +25,7 @@ _NAME_CHARS, _MESSAGE_CHARS, _BODY_CHARS = 300, 500, 8_000
 State = Literal["passed", "failure", "error", "skipped"]
 
 
-@dataclass(frozen=True, slots=True)
-class Test:
+class Test(Struct, frozen=True):
     """One testcase. `kind` is the type of a failure or error, `body` its text, `place` is `file:line`."""
 
     name: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
+
+from msgspec import Struct, field
 
 from evalward.records.baseline import Baseline
 from evalward.records.report import Report
@@ -39,8 +40,7 @@ class NothingKept:
         return []
 
 
-@dataclass(frozen=True)
-class Sources:
+class Sources(Struct, frozen=True, dict=True):
     """Where a judgement or a report comes from: what a page shows beyond them, as far as it is at hand.
 
     `kept` are the trials of the report, `kept_before` those of the baseline where somebody has them.

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from evalward.records.baseline import BaselineRun
+from msgspec import Struct
+
 from evalward.records.report import Run
 from evalward.records.result import Result
 from evalward.records.sections import FileText, Grid, Section, TrialSection
 
+if TYPE_CHECKING:  # whoever measures loads nothing of what compares
+    from evalward.records.baseline import BaselineRun
 
-@dataclass(frozen=True)
-class TrialText:
+
+class TrialText(Struct, frozen=True):
     """What one trial did, in words; empty where nobody told it, or there is nothing to look at.
 
     `turns` are the model's, `calls` how many went well and how many failed, `session` is the command and what it said.

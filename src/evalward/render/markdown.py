@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import structs
+
 from evalward.records.report import Finding, Report
 from evalward.records.verdict import Judgement
 from evalward.render.context import PageContext
@@ -38,7 +40,7 @@ def fit(judgement: Judgement, context: PageContext, limit: int = COMMENT_LIMIT) 
 def summary(judgement: Judgement, context: PageContext) -> str:
     """The job summary: the comment with more of everything, at most `SUMMARY_LIMIT` bytes. No hidden marker."""
     choices: tuple[Caps, ...] = (SUMMARY, *(CAPS[detail] for detail in _DETAILS))
-    plain_context = PageContext(**{**vars(context), "marker": ""})
+    plain_context = structs.replace(context, marker="")
     for caps in choices:
         text = _render(judgement, plain_context, caps)
         if len(text.encode()) <= SUMMARY_LIMIT:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from functools import lru_cache
+
+from msgspec import Struct, structs
 
 from evalward.records.metric import EPSILON, Metric, Unit
 from evalward.records.policy import Rule
@@ -17,8 +18,7 @@ _MOST_DECIMALS = 4
 _HUGE = 1e15  # no eval measures this; it shall not break the page either
 
 
-@dataclass(frozen=True)
-class _UnitScale:
+class _UnitScale(Struct, frozen=True):
     """How a unit is written: `factor` turns the value into what is shown, with `decimals` places at least."""
 
     factor: Decimal
@@ -98,7 +98,7 @@ def format_limit(value: float, unit: Unit, *, difference: bool = False) -> str:
     scale = _POINTS if difference and unit == "ratio" else _scale(value, unit)
     scaled = (Decimal(str(value)) * scale.factor).normalize()
     decimals = max(2 if unit == "usd" else 0, min(6, -int(scaled.as_tuple().exponent)))
-    return _write(value, replace(scale, decimals=decimals), [])
+    return _write(value, structs.replace(scale, decimals=decimals), [])
 
 
 def format_rule(rule: Rule, unit: Unit) -> str:

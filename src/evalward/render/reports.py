@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from evalward.records.metric import Metric
 from evalward.records.report import Finding, Report, Run
@@ -25,8 +26,7 @@ _TIME = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z")
 _LABEL = 28  # characters of a column's head
 
 
-@dataclass(frozen=True)
-class Effort:
+class Effort(Struct, frozen=True):
     """What one trial took, in words; empty where it isn't known. `calls` are how many went well and how many failed."""
 
     turns: str = ""
@@ -43,8 +43,7 @@ class Effort:
         return [part for part in (turns, calls, tokens, self.time) if part]
 
 
-@dataclass(frozen=True)
-class TaskLine:
+class TaskLine(Struct, frozen=True):
     """One trial. `checks` are all of them, `failing` those that don't hold; `session` is command and stderr."""
 
     id: str
@@ -58,8 +57,7 @@ class TaskLine:
     effort: Effort = Effort()
 
 
-@dataclass(frozen=True)
-class ReportRun:
+class ReportRun(Struct, frozen=True):
     """One run in full. `passed` of `total` count also what another tool's file doesn't list case by case."""
 
     suite: str
@@ -87,8 +85,7 @@ class ReportRun:
         return [task for task in self.tasks if task.badge.word != "passed"]
 
 
-@dataclass(frozen=True)
-class ReportColumn:
+class ReportColumn(Struct, frozen=True):
     """One run among several: the head of its column (target, date or a letter) and what it stands for."""
 
     label: str
@@ -96,8 +93,7 @@ class ReportColumn:
     facts: list[str]
 
 
-@dataclass(frozen=True)
-class RunColumns:
+class RunColumns(Struct, frozen=True):
     """Runs as columns: the rows are a metric or category and its value in each."""
 
     columns: list[ReportColumn]
@@ -105,8 +101,7 @@ class RunColumns:
     categories: list[tuple[str, list[str]]]
 
 
-@dataclass(frozen=True)
-class ReportsPage:
+class ReportsPage(Struct, frozen=True):
     """Reports to be shown: several runs in columns, the runs of a single report in full; what they show together."""
 
     facts: list[str]
@@ -182,8 +177,7 @@ def _warnings(report: Report) -> list[str]:
     return warnings + report.warnings
 
 
-@dataclass(frozen=True)
-class _Outcomes:
+class _Outcomes(Struct, frozen=True):
     """How many trials ended how. `unlisted` are counted by another tool's file, which doesn't tell how they ended."""
 
     counts: Counter[Status]

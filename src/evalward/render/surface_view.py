@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True)
-class SurfaceLine:
+class SurfaceLine(Struct, frozen=True):
     """One piece that changed: what happened to it, and the facts, those that break something first."""
 
     text: str
@@ -15,8 +14,7 @@ class SurfaceLine:
     breaking: bool
 
 
-@dataclass(frozen=True)
-class SurfaceView:
+class SurfaceView(Struct, frozen=True):
     """What changed in the surface of one suite.
 
     `more` counts the pieces that are not shown, `notes` say what else differs; `words` is a diff of what models read.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+
+from msgspec import structs
 
 from evalward.records.comparison import RunComparison
 from evalward.records.trend import Trend
@@ -177,10 +178,10 @@ def _run(screen: Screen, run: RunView, page: JudgementPage, said: set[str]) -> N
     screen.blank()
     _numbers(screen, run)
     for table in run.tables:
-        say_table(screen, replace(table, note="") if table.note in said else table)
+        say_table(screen, structs.replace(table, note="") if table.note in said else table)
         said.add(table.note)
     for listing in run.listings:
-        say_listing(screen, replace(listing, note="") if listing.note in said else listing)
+        say_listing(screen, structs.replace(listing, note="") if listing.note in said else listing)
         said.add(listing.note)
     for finding in run.findings.shown if run.findings else []:
         if finding.badge.word == "warning":  # what is fine, and what is only good to know, stands in the comment

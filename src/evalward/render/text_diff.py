@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import islice
 from typing import Literal
+
+from msgspec import Struct
 
 CONTEXT = 3
 MOST_LINES = 600
@@ -26,8 +27,7 @@ _WORDS = re.compile(r"\w+\s*|[^\w\s]\s*|\s+")
 Mark = Literal["same", "removed", "added"]
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(Struct, frozen=True):
     """A stretch of a line. `changed`: the other side's line has something else; `folded`: characters not shown here."""
 
     text: str
@@ -35,8 +35,7 @@ class Span:
     folded: int = 0
 
 
-@dataclass(frozen=True)
-class DiffLine:
+class DiffLine(Struct, frozen=True):
     """One line, of both sides or of one."""
 
     mark: Mark
@@ -48,16 +47,14 @@ class DiffLine:
         return "".join(span.text for span in self.spans)
 
 
-@dataclass(frozen=True)
-class Folded:
+class Folded(Struct, frozen=True):
     """Lines that aren't shown: unchanged ones, or the last of very many that went or came at one place."""
 
     lines: int
     mark: Mark = "same"
 
 
-@dataclass(frozen=True)
-class TextDiff:
+class TextDiff(Struct, frozen=True):
     """`removed` and `added` are numbers of lines; `left_out` is that of the lines after the last part.
 
     `coarse`: the texts are too different to be compared line by line, so the old one stands before the new one.
@@ -86,8 +83,7 @@ def _lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-@dataclass(frozen=True)
-class _Stretch:
+class _Stretch(Struct, frozen=True):
     """Lines `old` to `old_end` of one side are, or became, `new` to `new_end` of the other."""
 
     same: bool
@@ -97,16 +93,14 @@ class _Stretch:
     new_end: int
 
 
-@dataclass(frozen=True)
-class _Compared:
+class _Compared(Struct, frozen=True):
     """All of both sides in order; `coarse`: to search in what isn't equal at either end would have taken too long."""
 
     blocks: list[_Stretch]
     coarse: bool
 
 
-@dataclass
-class _Diff:
+class _Diff(Struct):
     """One comparison, and the steps that it may still take."""
 
     before: Sequence[str]

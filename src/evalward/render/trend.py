@@ -6,8 +6,9 @@ import json
 import math
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
+
+from msgspec import Struct
 
 from evalward.records.metric import Unit
 from evalward.records.trend import AnchorLevel, Trend, TrendPoint
@@ -92,8 +93,7 @@ def mermaid_trend(
     return md_block("\n".join(lines), _CHART_TEXT, "mermaid")
 
 
-@dataclass(frozen=True)
-class TrendRow:
+class TrendRow(Struct, frozen=True):
     """A trend in words: plain text, not yet escaped. `anchor` is the level that it is held against, with its name."""
 
     metric: str

@@ -5,8 +5,9 @@ Sentences may contain `…` in backticks for what is to be set as code.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Generic, Literal, TypeVar
+
+from msgspec import Struct, field
 
 from evalward.records.result import Status
 from evalward.records.verdict import Outcome, RuleStatus
@@ -20,8 +21,7 @@ _T = TypeVar("_T")
 Detail = Literal["full", "failures", "headline"]
 
 
-@dataclass(frozen=True)
-class Badge:
+class Badge(Struct, frozen=True):
     """A status as symbol and word; `mark` is the symbol for terminals, one column wide."""
 
     symbol: str
@@ -64,8 +64,7 @@ MISSING = Badge("❌", "missing", "red", "✗")
 NOT_JUDGED = Badge("🛑", "not judged", "red", "!")
 
 
-@dataclass(frozen=True)
-class Caps:
+class Caps(Struct, frozen=True):
     """How much of everything a page shows. `block` and `text` are characters, the others are counts.
 
     `runs_named`: each case names its run, also where one run has all that changed; a page that folds needs it.
@@ -117,8 +116,7 @@ HTML = Caps(
 CAPS: dict[Detail, Caps] = {"full": FULL, "failures": FAILURES, "headline": HEADLINE}
 
 
-@dataclass(frozen=True)
-class MetricRow:
+class MetricRow(Struct, frozen=True):
     """One metric of a run: what it was, is, may be, and what that means."""
 
     metric: str
@@ -129,8 +127,7 @@ class MetricRow:
     badge: Badge
 
 
-@dataclass(frozen=True)
-class CategoryRow:
+class CategoryRow(Struct, frozen=True):
     """One category of a run."""
 
     name: str
@@ -140,16 +137,14 @@ class CategoryRow:
     fell: bool
 
 
-@dataclass(frozen=True)
-class CheckLine:
+class CheckLine(Struct, frozen=True):
     """A failing check: what was expected, and what was there instead."""
 
     check: str
     detail: str
 
 
-@dataclass(frozen=True)
-class CaseEntry:
+class CaseEntry(Struct, frozen=True):
     """One case that changed, or that was answered wrongly.
 
     `run` is empty when the page names the run of all cases, or has one only; `session` is command and stderr, or the
@@ -175,16 +170,14 @@ class CaseEntry:
     above: bool = False
 
 
-@dataclass(frozen=True)
-class ChangeGroup:
+class ChangeGroup(Struct, frozen=True):
     """Cases of one run of which the same is to be said: the `entry` of the first, and the ids of all."""
 
     entry: CaseEntry
     ids: Some[str]
 
 
-@dataclass(frozen=True)
-class AnswerLine:
+class AnswerLine(Struct, frozen=True):
     """The command that was asked for, the one that came back, and why it is wrong; `risk` where it is unsafe."""
 
     expected: str
@@ -193,8 +186,7 @@ class AnswerLine:
     risk: str = ""
 
 
-@dataclass(frozen=True)
-class SubjectLine:
+class SubjectLine(Struct, frozen=True):
     """A part of the subject that differs."""
 
     part: str
@@ -202,8 +194,7 @@ class SubjectLine:
     now: str
 
 
-@dataclass(frozen=True)
-class SureRow:
+class SureRow(Struct, frozen=True):
     """How sure a metric is: its value's interval, the difference's, what could have been seen, the decision."""
 
     metric: str
@@ -214,8 +205,7 @@ class SureRow:
     decision: str
 
 
-@dataclass(frozen=True)
-class FindingLine:
+class FindingLine(Struct, frozen=True):
     """What the numbers show, on which evidence, and what to do about it.
 
     `why` is all of the evidence, which is `numbers` and `commands` with what they said.
@@ -230,8 +220,7 @@ class FindingLine:
     commands: list[str] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
-class RunView:
+class RunView(Struct, frozen=True):
     """One suite × target. `folded`: its table isn't worth the space on a page with many runs.
 
     `moved` are those of `info` that tell something new.
@@ -259,8 +248,7 @@ class RunView:
         return f"{self.suite} × {self.target}"
 
 
-@dataclass(frozen=True)
-class Some(Generic[_T]):
+class Some(Struct, Generic[_T], frozen=True):
     """The first of many, and how many there are."""
 
     shown: list[_T]
@@ -275,8 +263,7 @@ class Some(Generic[_T]):
         return self.total > 0
 
 
-@dataclass(frozen=True)
-class ListingTable:
+class ListingTable(Struct, frozen=True):
     """What a run has beside its cases, a row each: the name, and the cells of the columns."""
 
     title: str
@@ -293,8 +280,7 @@ class ListingTable:
         return f"{self.title}: {self.rows.total:,}" if self.counted else self.title
 
 
-@dataclass(frozen=True)
-class CaseRow:
+class CaseRow(Struct, frozen=True):
     """One case: how it ended, as badge and words, and the cells of the table's columns."""
 
     id: str
@@ -303,8 +289,7 @@ class CaseRow:
     cells: list[str]
 
 
-@dataclass(frozen=True)
-class CaseTable:
+class CaseTable(Struct, frozen=True):
     """The cases of one run. `columns` are those beyond name and outcome, `note` says how to read them."""
 
     title: str
@@ -314,8 +299,7 @@ class CaseTable:
     note: str
 
 
-@dataclass(frozen=True)
-class CaseMatrix:
+class CaseMatrix(Struct, frozen=True):
     """The cases of a suite in rows, targets in columns; a cell without a badge is one that nobody tried."""
 
     title: str
@@ -325,8 +309,7 @@ class CaseMatrix:
     rows: Some[tuple[str, list[tuple[Badge | None, str]]]]
 
 
-@dataclass(frozen=True)
-class ReplacedLine:
+class ReplacedLine(Struct, frozen=True):
     """What took the place of what: `title` in a sentence, and below it facts, and the cases that broke or got fixed."""
 
     title: str
@@ -335,8 +318,7 @@ class ReplacedLine:
     fixed: Some[str]
 
 
-@dataclass(frozen=True)
-class ReasonLine:
+class ReasonLine(Struct, frozen=True):
     """A reason beyond the headline, or what to do about the first."""
 
     badge: Badge
@@ -345,8 +327,7 @@ class ReasonLine:
     cases: Some[str]
 
 
-@dataclass(frozen=True)
-class JudgementPage:
+class JudgementPage(Struct, frozen=True):
     """Everything that the page of a judgement says, in the order in which it is said.
 
     `new` are failing cases that the baseline doesn't have, `still` the names of those that failed in it, too;

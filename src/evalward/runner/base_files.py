@@ -11,9 +11,10 @@ import os
 import posixpath
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
+
+from msgspec import Struct, field
 
 from evalward.config import Suite
 from evalward.graders.source import Reference, parse_reference
@@ -32,8 +33,7 @@ Read = Callable[[str], bytes | None]
 Listed = Callable[[str], Sequence[BaseFile] | None]
 
 
-@dataclass
-class BaseFilesReader:
+class BaseFilesReader(Struct):
     """Files of the base commit, by their paths from the configuration's folder.
 
     `read` gives one, `None` where the base has none; `listed` those below a folder, `None` where that can't be known.
@@ -144,8 +144,7 @@ class BaseFilesReader:
             raise wrong("the base commit", f"has more than {limit} that its suites need", _REMEDY)
 
 
-@dataclass(frozen=True)
-class _BaseFile:
+class _BaseFile(Struct, frozen=True):
     """A file's bytes, and whether it can be run."""
 
     content: bytes

@@ -10,10 +10,12 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
+
+from msgspec import Struct, field, structs
 
 from evalward.config import ComparedSuite, LoadedConfig, SandboxedSuite, Suite
 from evalward.config.load import parse_config
@@ -34,8 +36,7 @@ _FOREIGN = ("program", "agent")
 """Targets whose programs a repository brings: what they are made of is not known."""
 
 
-@dataclass
-class BaseCommit:
+class BaseCommit(Struct, dict=True):
     """The base of one invocation. `loaded` is the configuration that is measured, with what judges it."""
 
     side: BaseSide
@@ -110,7 +111,7 @@ class BaseCommit:
             raise NotMeasuredError(f"{target} needs a key, and {run.target.missing_key} is not set")
         if any(_is_installed(case) for case in run.cases):
             raise NotMeasuredError("the tool is installed on this machine, and so is the same on both sides")
-        return replace(run, suite=run.kind.base_side(run.suite))
+        return structs.replace(run, suite=run.kind.base_side(run.suite))
 
 
 def _refuse_foreign(suite: Suite, target: str) -> None:

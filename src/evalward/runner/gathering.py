@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from evalward.config.harness import HarnessSuite
 from evalward.engine.keeping import OutputStore
@@ -23,8 +24,7 @@ class StartsHarnesses(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class RunnersGatherer:
+class RunnersGatherer(Struct, frozen=True):
     """See `evalward.suites.gathering.Gatherer`."""
 
     store: OutputStore

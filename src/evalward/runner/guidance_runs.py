@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import structs
 
 from evalward.decide.guidance import GuidanceResults, compare_guidance
 from evalward.engine.plan import Plan, PlannedRun
@@ -51,7 +53,7 @@ class Comparing:
 
 def compare_versions(plan: Plan, comparing: Comparing, run: RunPlan) -> list[GuidanceComparison]:
     """Runs every scenario that a version says something else for, with each; a comparison per suite and target."""
-    measured = replace(plan, runs=[one for one in plan.runs if brings_guidance(one)])
+    measured = structs.replace(plan, runs=[one for one in plan.runs if brings_guidance(one)])
     with tempfile.TemporaryDirectory(prefix="evalward-guidance-") as folder:
         plans = [_Planned.of(measured, version, Path(folder, str(n))) for n, version in enumerate(comparing.versions)]
         affected = _affected(measured, plans)
@@ -86,7 +88,7 @@ class _Planned:
                     made[key] = with_guidance(case, guidance, folder / str(len(made)))
                 cases.append(made[key])
             runs += [_with_cases(run, cases)] if cases else []
-        return cls(version, replace(plan, runs=runs))
+        return cls(version, structs.replace(plan, runs=runs))
 
 
 def brings_guidance(run: PlannedRun) -> bool:
@@ -104,7 +106,7 @@ def _with_cases(run: PlannedRun, cases: Sequence[ScenarioCase]) -> PlannedRun:
     systems = {case.id: case.system for case in cases if case.system is not None}
     prompts = {"system": digest(systems)} if systems else {}
     subject = {**run.suite.subject, **subject_of(cases), **prompts, "variant": cases[0].variant or ""}
-    return replace(run, suite=replace(run.suite, subject=subject), cases=cases)
+    return structs.replace(run, suite=structs.replace(run.suite, subject=subject), cases=cases)
 
 
 def _affected(plan: Plan, plans: Sequence[_Planned]) -> Plan:
@@ -114,11 +116,11 @@ def _affected(plan: Plan, plans: Sequence[_Planned]) -> Plan:
         for run in planned.plan.runs:
             ids.setdefault(_key(run), set()).update(case.id for case in run.cases)
     runs = [
-        replace(run, cases=[case for case in run.cases if case.id in ids[_key(run)]])
+        structs.replace(run, cases=[case for case in run.cases if case.id in ids[_key(run)]])
         for run in plan.runs
         if _key(run) in ids
     ]
-    return replace(plan, runs=runs)
+    return structs.replace(plan, runs=runs)
 
 
 def _key(run: PlannedRun) -> Key:

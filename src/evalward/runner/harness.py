@@ -5,8 +5,9 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from evalward.config import LoadedConfig, Suite
 from evalward.config.harness import HarnessSuite, needed_keys
@@ -17,16 +18,14 @@ from evalward.records.problem import InputError, Place, Problem
 MOST_IDS, LONGEST_LIST = 500, 20_000  # cases and characters of one command
 
 
-@dataclass(frozen=True)
-class Rerun:
+class Rerun(Struct, frozen=True):
     """One start of `rerun`: for these cases, `trials` times each."""
 
     ids: Sequence[str]
     trials: int
 
 
-@dataclass(frozen=True)
-class RerunPlan:
+class RerunPlan(Struct, frozen=True):
     """The starts that give cases their fresh trials, and the cases whose ids can't be handed over, with the reason."""
 
     starts: Sequence[Rerun]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+
+from msgspec import Struct, field, structs
 
 from evalward.config import LoadedConfig
 from evalward.config.load import load_config
@@ -30,8 +32,7 @@ HELD = "held by the keeper"
 """Stands where a key would: that it is there is all that the runner knows."""
 
 
-@dataclass
-class JobSession:
+class JobSession(Struct):
     """What one job leaves for the next: the configuration that was read, and what is known of the outside."""
 
     keeper: Keeper
@@ -115,7 +116,7 @@ def measure(session: JobSession, data: bytes) -> bytes:
     loaded = _judged_by(session, order)
     if order.keyless:
         session.outside = _outside(session.keeper, session.begun.model_copy(update={"keys": []}))
-    session.outside = replace(session.outside, versioned=order.versioned)
+    session.outside = structs.replace(session.outside, versioned=order.versioned)
     session.keeper.batched = order.batched
     plan = _plan(session, loaded, order.chosen)
     if order.spare_keyless:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from socket import socket
 from typing import TypeVar
+
+from msgspec import Struct
 
 from evalward.engine.store import StoredTrial, TrialKey
 from evalward.records.base import Record
@@ -170,8 +171,7 @@ class Keeper:
         return None if found is None else [file.path for file in found]
 
 
-@dataclass(frozen=True)
-class Shelf:
+class Shelf(Struct, frozen=True):
     """A part of the output folder: the report's own, that of other guidance, or the base's."""
 
     keeper: Keeper
@@ -221,8 +221,7 @@ class Shelf:
         return m.Stored(path=path, apart=self.name)
 
 
-@dataclass(frozen=True)
-class _Door:
+class _Door(Struct, frozen=True):
     """An open door."""
 
     keeper: Keeper

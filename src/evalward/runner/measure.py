@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import platform
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Protocol
+
+from msgspec import Struct, field, structs
 
 from evalward import __version__
 from evalward.config import LoadedConfig
@@ -58,8 +59,7 @@ OtherGuidance = Callable[[Plan, Report, "RunPlan"], list[GuidanceComparison]]
 """What is measured beside the planned trials, by the same account, and belongs to no run of the report."""
 
 
-@dataclass(frozen=True)
-class Beyond:
+class Beyond(Struct, frozen=True):
     """What a run may need beyond its plan.
 
     `guidance` says how changed guidance compares with another; its trials are in no run. `base` is what doubts are
@@ -103,7 +103,7 @@ def run_plan(
     guidance, base = beyond.guidance, beyond.base
     records.ready()
     stage = _stage(loaded, records, outside, resume=resume, confirms=beyond.confirms)
-    stage = replace(stage, under_way=beyond.under_way)
+    stage = structs.replace(stage, under_way=beyond.under_way)
     by = RunnersGatherer(records, records, outside.say, outside.now)
     # first: mistakes in files before money is spent
     gathered = gather_all(loaded, plan, by, beyond.not_measured, beyond.withheld)
@@ -161,8 +161,7 @@ RunPlan = Callable[[Plan, str], Executed]
 """Runs a plan of the same account; its trials are kept apart from all others, under this name."""
 
 
-@dataclass(frozen=True)
-class _MeasuringStage:
+class _MeasuringStage(Struct, frozen=True):
     """One after the other, the planned trials and the fresh ones: of one account, in one folder."""
 
     records: Records
@@ -210,7 +209,7 @@ class _MeasuringStage:
         done = self.run(whole.plan)
         heads = [run for planned, run in zip(whole.plan.runs, done.runs, strict=True) if not planned.of_base]
         texts = planned_texts([*plan.runs, *whole.known.values()])
-        report = _report(loaded, plan, replace(done, runs=heads), self.outside, texts)
+        report = _report(loaded, plan, structs.replace(done, runs=heads), self.outside, texts)
         return report.model_copy(update={"base": measured_base(whole, done, base.commit)})
 
     def settled(
@@ -230,7 +229,7 @@ class _MeasuringStage:
     def run_guidance(self, plan: Plan, name: str) -> Executed:
         """Run a plan of another guidance, with its trials in a folder of its own."""
         self.outside.say(f"Guidance {name}: {plural(plan.size, 'trial')}.")
-        return replace(self, store=self.records.of_guidance(name)).run(plan)
+        return structs.replace(self, store=self.records.of_guidance(name)).run(plan)
 
 
 def _nothing_to_run(plan: Plan) -> str:

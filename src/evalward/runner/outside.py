@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct, field
 
 
 class Stream(Protocol):
@@ -24,8 +25,7 @@ class Stream(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Outside:
+class Outside(Struct, frozen=True):
     """`err` is for people. `now` gives the time as ISO 8601 in UTC. `env`: of keys it has the names alone.
 
     `versioned`: what is measured belongs to the commit of the repository around it.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec import structs
 
 from evalward.engine.beside import key_of
 from evalward.engine.parts import remeasured
@@ -33,7 +34,7 @@ def shard_of(plan: Plan, order: m.ShardOrder) -> tuple[Plan, Part]:
 def not_in_parts(plan: Plan, known: Report) -> Plan:
     """The part of the plan that no shard has measured: suites that are left to whoever judges all parts."""
     there = {(run.suite, run.target) for run in known.runs}
-    return replace(plan, runs=[run for run in plan.runs if key_of(run) not in there])
+    return structs.replace(plan, runs=[run for run in plan.runs if key_of(run) not in there])
 
 
 def refuse_unmeasured(plan: Plan, known: Report, left: Collection[str]) -> None:

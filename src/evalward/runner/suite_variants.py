@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec import structs
 
 from evalward.decide.guidance import GuidanceResults, compare_guidance, differing_parts
 from evalward.engine.plan import Plan, PlannedRun
@@ -25,10 +26,10 @@ def compare_suite_variants(plan: Plan, run: RunPlan) -> list[GuidanceComparison]
     varied = [one for one in plan.runs if variants[id(one)]]
     measured = [one for one in varied if _why_not(one) is None]
     names = dict.fromkeys(name for one in measured for name in variants[id(one)])
-    done = {CURRENT: run(replace(plan, runs=measured), CURRENT)} if measured else {}
+    done = {CURRENT: run(structs.replace(plan, runs=measured), CURRENT)} if measured else {}
     for name in names:
-        runs = [replace(one, suite=variants[id(one)][name]) for one in measured if name in variants[id(one)]]
-        done[name] = run(replace(plan, runs=runs), name)
+        runs = [structs.replace(one, suite=variants[id(one)][name]) for one in measured if name in variants[id(one)]]
+        done[name] = run(structs.replace(plan, runs=runs), name)
     return [_compared(one, variants[id(one)], done) for one in varied]
 
 

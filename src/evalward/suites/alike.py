@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
+
+from msgspec import Struct
 
 from evalward.records.result import Result
 
@@ -23,8 +24,7 @@ _VARIABLE = re.compile(r"\d+|'[^']*'|\"[^\"]*\"|/[\w./-]+")
 _REPORTED = re.compile(r"^(?:execution error|runtime error): ")
 
 
-@dataclass(frozen=True)
-class CommonMessage:
+class CommonMessage(Struct, frozen=True, dict=True):
     """What a tool said, without the words before it that every message has."""
 
     text: str

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Protocol, cast
 
+from msgspec import Struct, field
 from typing_extensions import TypeVar  # with defaults: a kind of which nothing more is known is a plain `Kind`
 
 from evalward.decide.kinds import ComparedKind, PlainKind
@@ -33,8 +33,7 @@ CaseT = TypeVar("CaseT", bound=Case, default=Any)
 SettingsT = TypeVar("SettingsT", default=Any)
 
 
-@dataclass(frozen=True)
-class Prepared(Generic[SpecT, CaseT, SettingsT]):
+class Prepared(Struct, Generic[SpecT, CaseT, SettingsT], frozen=True):
     """A suite that is ready to run: its cases, and what is under evaluation beside the target, by name.
 
     `settings` is what the kind itself needs in `run_trial`: prompt, tool, limits. `texts` are the prompts that the
@@ -51,8 +50,7 @@ class Prepared(Generic[SpecT, CaseT, SettingsT]):
     texts: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class TrialOutcome:
+class TrialOutcome(Struct, frozen=True):
     """What one trial gave.
 
     `artifacts` is a folder with files for people, made for this outcome: whoever gets it moves or removes it.
@@ -63,8 +61,7 @@ class TrialOutcome:
     artifacts: Path | None = None
 
 
-@dataclass(frozen=True)
-class Proof:
+class Proof(Struct, frozen=True):
     """What proving a suite's cases found: problems with them, and in a sentence what was tried."""
 
     problems: Sequence[Problem]

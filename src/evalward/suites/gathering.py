@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
+
+from msgspec import Struct, field
 
 from evalward.config import LoadedConfig, Suite
 from evalward.records.case import Case
@@ -14,8 +15,7 @@ from evalward.records.result import Result, Trial
 from evalward.suites.base import BaseKind, Prepared, TrialOutcome
 
 
-@dataclass(frozen=True)
-class GatheredRun:
+class GatheredRun(Struct, frozen=True):
     """What was gathered of a suite with one target.
 
     `planned`: how many trials there should be, where that is known. `subject` is what may change, by name; `texts`
@@ -34,8 +34,7 @@ class GatheredRun:
     contents: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Gathered:
+class Gathered(Struct, frozen=True):
     """The runs of a suite; what a reader has to know; why it isn't whole, where it isn't."""
 
     runs: Sequence[GatheredRun]
@@ -47,16 +46,14 @@ Wanted = Mapping[str, Mapping[str, int]]
 """By target and case, how many fresh trials are wanted."""
 
 
-@dataclass(frozen=True)
-class GatheredAgain:
+class GatheredAgain(Struct, frozen=True):
     """Fresh trials of cases of one run; `note` says why there are none, or not all of them."""
 
     results: Sequence[Result]
     note: str | None = None
 
 
-@dataclass(frozen=True)
-class HarnessEnd:
+class HarnessEnd(Struct, frozen=True):
     """How a command of another harness ended; see `wire.messages.HarnessDone`.
 
     `began` in seconds since 1970; `last` is the end of its output. `refused`: it wasn't started, and why.
@@ -70,8 +67,7 @@ class HarnessEnd:
     refused: str | None = None
 
 
-@dataclass(frozen=True)
-class HarnessStart:
+class HarnessStart(Struct, frozen=True):
     """One start of a harness: the folder of its own that it had, and how it ended."""
 
     folder: Path

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import fsum
 
+from msgspec import Struct
+
 from evalward.decide.portions import NONE, Portion
 from evalward.records.metric import Better, CategorySummary, Metric, Unit, amount, ratio
 from evalward.records.result import Result, Status
@@ -105,8 +107,7 @@ class Share:
         return Portion(fsum(each.value for each in portions), fsum(each.of or 0.0 for each in portions))
 
 
-@dataclass(frozen=True)
-class Amount:
+class Amount(Struct, frozen=True):
     """A metric that is a number of every trial, per pass of the suite: a case counts with the mean of its trials.
 
     `summed`: all attempts are added up instead.
@@ -137,8 +138,7 @@ class Amount:
         return Portion(total if self.summed else total / len(portions))
 
 
-@dataclass(frozen=True)
-class Mean:
+class Mean(Struct, frozen=True):
     """A metric that is the mean of a number over the trials that have a part in it, whatever case they are of.
 
     Not available when one of them doesn't tell its number.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from socket import socket
 from typing import Protocol
+
+from msgspec import Struct
 
 from evalward.records.case import Case
 from evalward.records.trace import Message, Trace, Turn
@@ -17,8 +18,7 @@ from evalward.targets.models.settings import LiveSettings
 from evalward.targets.under_way import MOST_BATCHED
 
 
-@dataclass(frozen=True)
-class AgentBounds:
+class AgentBounds(Struct, frozen=True):
     """What one trial of an agent may ask: how many turns, tokens (read and written) and dollars; `None` is no limit.
 
     `pinned`: no other model than the target's own.
@@ -30,8 +30,7 @@ class AgentBounds:
     pinned: bool = True
 
 
-@dataclass(frozen=True)
-class AnsweredRequest:
+class AnsweredRequest(Struct, frozen=True):
     """One answered request of an agent. `main`: by the model that is evaluated, not by one that it asks beside it."""
 
     turn: Turn
@@ -39,8 +38,7 @@ class AnsweredRequest:
     main: bool
 
 
-@dataclass(frozen=True)
-class AgentRequests:
+class AgentRequests(Struct, frozen=True):
     """All that an agent asked in a trial: answers, the limit that ended it, the fault that its last request met.
 
     `refused` is what the provider said where it refused the last request as a bad one: the agent's own doing.

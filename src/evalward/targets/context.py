@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import TypeVar
+
+from msgspec import Struct, field
 
 from evalward.config import LoadedConfig
 from evalward.records.problem import wrong
@@ -15,8 +16,7 @@ from evalward.targets.base import Evaluated
 Entry = TypeVar("Entry")
 
 
-@dataclass(frozen=True)
-class TargetContext:
+class TargetContext(Struct, frozen=True):
     """The configuration whose suite names the target, and what there is to make it of.
 
     `env` says which keys there are and where programs are looked up; `asker` asks the models, and without one nobody

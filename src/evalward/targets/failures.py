@@ -8,10 +8,11 @@ too, and because what a target makes unreadable is its own doing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Literal
+
+from msgspec import Struct
 
 from evalward.records.providers import PROVIDERS
 from evalward.records.result import Status
@@ -40,8 +41,7 @@ class Cause(StrEnum):
     OURS = "ours"
 
 
-@dataclass(frozen=True)
-class FailureRule:
+class FailureRule(Struct, frozen=True):
     """One row of the table.
 
     `told` is one or two sentences with the remedy; it may name {provider}, {model} and {variable} (the environment

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from msgspec import Struct
 
 from evalward.config.providers import ModelPrice
 from evalward.records.providers import PROVIDERS
@@ -19,8 +20,7 @@ MILLION = 1_000_000
 _SNAPSHOT = re.compile(r"-(?:20\d{6}|20\d\d-\d\d-\d\d)\Z")
 
 
-@dataclass(frozen=True)
-class Price:
+class Price(Struct, frozen=True):
     """USD per million tokens. A kind of tokens without a price (`None`) makes the cost of a turn with them unknown.
 
     `up_to`: holds for requests that read at most so many tokens, cached ones included; longer ones cost something

@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 MOST_BATCHED = 256
 """Trials of one target that are under way together where requests go in batches."""
 STEPS = 4  # of the event loop, in which trials whose turn has come begin
 
 
-@dataclass
-class _Asking:
+class _Asking(Struct):
     """A trial that is under way: its name, and how many of its requests have no answer yet."""
 
     name: str

@@ -11,7 +11,8 @@ import os
 import socket
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 FRAME_LIMIT = 512 << 20  # bytes of one frame: a report of very many trials
 NAME_LIMIT = 64
@@ -26,8 +27,7 @@ class WireError(Exception):
     """The other side has gone, or speaks another language."""
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """One message."""
 
     kind: int

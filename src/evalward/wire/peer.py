@@ -17,7 +17,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from evalward.wire.frames import ANSWER, CALL, FAILURE, NOTE, Frame, Frames, WireError, send
 
@@ -33,8 +34,7 @@ class CallFailedError(Exception):
         super().__init__("the call failed")
 
 
-@dataclass(eq=False)
-class Incoming:
+class Incoming(Struct, eq=False):
     """What the other side asks, or tells. `number` is `None` where it waits for no answer.
 
     `sender` is the other side's user id, `None` where it is our own.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from evalward.config.agents import AgentProgram
 from evalward.records.case import Case
@@ -182,7 +182,7 @@ async def test_a_program_has_its_own_time_limit(tmp_path: Path) -> None:
     program = AgentProgram(command=["sleep", "60"], timeout_s=0.2)
     with ModelServer() as server:
         made = agent("agent:own", server, path="/usr/bin:/bin", programs={"own": program})
-    run = await made.work(CASE, 1, replace(job(tmp_path), timeout_s=50))
+    run = await made.work(CASE, 1, structs.replace(job(tmp_path), timeout_s=50))
     assert (run.timed_out, run.completed) == (True, False)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from evalward.config import LoadedConfig
 from evalward.engine.plan import make_plan
@@ -77,7 +78,7 @@ async def ran(bench: Bench, loaded: LoadedConfig, judge: Judge | None = None) ->
         one = plan.runs[0]
         assert one.suite.judges is not None
         judges = Judges({None: judge}, one.suite.judges.config)
-        plan = replace(plan, runs=[replace(one, suite=replace(one.suite, judges=judges))])
+        plan = structs.replace(plan, runs=[structs.replace(one, suite=structs.replace(one.suite, judges=judges))])
     done = await execute(plan, ExecutionSettings(Store(bench.root / "out"), _Nobody()))
     return done.runs[0]
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from evalward.commands.pipeline import decide_report
 from evalward.decide.standing_trials import with_standing_trials
@@ -158,8 +157,8 @@ def test_paths_say_what_matters_besides_the_suites_own_files(paths: list[str], f
         (ChangeAtHand(files=None, suites={"shell": TERMS}), "change_unknown"),
         (ChangeAtHand(files=[], suites={"shell": TERMS}), "nothing_changed"),
         (ChangeAtHand(files=["README.md"]), "suite_unknown"),
-        (changing("README.md", terms=replace(TERMS, always=True)), "always"),
-        (changing("README.md", terms=replace(TERMS, edited=True)), "configuration"),
+        (changing("README.md", terms=structs.replace(TERMS, always=True)), "always"),
+        (changing("README.md", terms=structs.replace(TERMS, edited=True)), "configuration"),
     ],
 )
 def test_what_is_not_known__or_wanted_always__is_measured(change: ChangeAtHand, code: str) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from evalward.commands.pipeline import Criteria, decide_report
 from evalward.config.load import parse_config
@@ -110,7 +110,7 @@ def test_what_stands__says_what_it_asks_and_depends_on() -> None:
     [
         changing("skills/a/SKILL.md", "evals/cases.yaml"),
         changing("skills/a/SKILL.md", ".github/workflows/ci.yml"),
-        changing("skills/a/SKILL.md", "src/tool.py", terms=replace(TERMS, paths=())),
+        changing("skills/a/SKILL.md", "src/tool.py", terms=structs.replace(TERMS, paths=())),
         changing("skills/a/SKILL.md", "skills/common.py"),
         changing("skills/c/SKILL.md"),  # nothing in the baseline depends on it
         changing("skills/a/SKILL.md", "skills/c/lib.py"),
@@ -127,9 +127,9 @@ def test_what_stands__says_what_it_asks_and_depends_on() -> None:
         changing("skills/a/x.py", links={"skills/b/link": "/etc"}),
         changing("skills/a/x.py", links={"skills/b/link": ""}),
         changing("skills/a/x.py", terms=SuiteTerms(own=OWN)),
-        changing("skills/a/x.py", terms=replace(TERMS, always=True)),
-        changing("skills/a/x.py", terms=replace(TERMS, edited=True)),
-        changing("skills/a/x.py", terms=replace(TERMS, shared=["skills/a/**"])),
+        changing("skills/a/x.py", terms=structs.replace(TERMS, always=True)),
+        changing("skills/a/x.py", terms=structs.replace(TERMS, edited=True)),
+        changing("skills/a/x.py", terms=structs.replace(TERMS, shared=["skills/a/**"])),
         ChangeAtHand(files=None, suites={"skills": TERMS}),
         ChangeAtHand(files=[], suites={"skills": TERMS}),
         ChangeAtHand(files=["skills/a/x.py"]),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from evalward.decide.confirm import Retrials
 from evalward.engine.beside import NotMeasuredError, Pairs, beside_plan, equally_defined, with_beside
@@ -71,7 +71,7 @@ def test_runs_without_a_base__are_in_the_plans_order(tmp_path: Path) -> None:
 
 def test_base_that_has_fewer_cases__turns_where_there_are_two(tmp_path: Path) -> None:
     head, base = planned(tmp_path, "a", "b").runs[0], planned(tmp_path / "base", "b", "z").runs[0]
-    jobs = [jobs_of(each, make_subject({})) for each in (head, replace(base, of_base=True))]
+    jobs = [jobs_of(each, make_subject({})) for each in (head, structs.replace(base, of_base=True))]
     found = [(job.run.of_base, job.case.id, job.trial) for job in in_turns(jobs)]
     assert found == [
         *[(False, "a", 1), (False, "a", 2)],

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from evalward.engine.store import Store, StoredTrial, TrialKey, trial_path
 from evalward.records.result import Trial
@@ -52,9 +52,9 @@ def test_an_error_is_done_again_without_a_word(store: Store, status: str) -> Non
 @pytest.mark.parametrize(
     "wanted",
     [
-        replace(WANTED, definition="sha256:other"),
-        replace(WANTED, subject="other"),
-        replace(WANTED, definition="x", subject="y"),
+        structs.replace(WANTED, definition="sha256:other"),
+        structs.replace(WANTED, subject="other"),
+        structs.replace(WANTED, definition="x", subject="y"),
     ],
 )
 def test_another_case_or_subject_is_told(store: Store, wanted: TrialKey) -> None:

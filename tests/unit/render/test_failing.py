@@ -6,7 +6,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from evalward.records.comparison import CaseChange, Tally, WrongAnswer
+from evalward.records.comparison import CaseChange, Tally
+from evalward.records.evidence import WrongAnswer
 from evalward.records.result import CheckResult
 from evalward.records.verdict import Judgement, Outcome, Verdict
 from evalward.render.junit import junit

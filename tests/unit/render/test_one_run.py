@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from evalward.records.comparison import CaseChange, RunComparison, SubjectChange, Tally, WrongAnswer
+from evalward.records.comparison import CaseChange, RunComparison, SubjectChange, Tally
+from evalward.records.evidence import WrongAnswer
 from evalward.records.metric import ratio
 from evalward.records.policy import Rule
 from evalward.records.verdict import Judgement, Outcome, Reason, RuleOutcome, Verdict

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,7 +21,7 @@ def test_every_cause_has_its_row() -> None:
 def test_the_table_is_frozen() -> None:
     with pytest.raises(TypeError):
         cast(dict[Cause, Any], FAILURES)[Cause.KEY] = None
-    with pytest.raises(FrozenInstanceError):
+    with pytest.raises(AttributeError):
         cast(Any, FAILURES[Cause.KEY]).retried = True
 
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
+
+from msgspec import Struct
 
 EXACT_BITS = 384
 KEPT_BITS = 128
 
 
-@dataclass(frozen=True)
-class Weights:
+class Weights(Struct, frozen=True, dict=True):
     """A distribution: the sum `first + i` has the weight `weights[i]`, of `total` in all."""
 
     first: int

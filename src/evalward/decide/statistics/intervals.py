@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import fmean
+
+from msgspec import Struct
 
 from evalward.decide.statistics.stratified import CaseTrials
 from evalward.decide.statistics.student import normal_quantile, student_quantile
 from evalward.records.metric import EPSILON
 
 
-@dataclass(frozen=True)
-class ConfidenceInterval:
+class ConfidenceInterval(Struct, frozen=True):
     """From `low` to `high`, in the unit of what was measured."""
 
     low: float

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from statistics import fmean
+
+from msgspec import Struct
 
 from evalward.decide.statistics.counting import Weights, convolved, power
 
@@ -20,8 +21,7 @@ ENOUGH = 5  # steps in a standard deviation within the cases: rounding then adds
 FINEST = 1e-6
 
 
-@dataclass(frozen=True)
-class CaseValues:
+class CaseValues(Struct, frozen=True):
     """The values of one case's trials, before and now."""
 
     before: Sequence[float]
@@ -33,8 +33,7 @@ class CaseValues:
         return bool(self.before) and bool(self.now)
 
 
-@dataclass(frozen=True)
-class Tails:
+class Tails(Struct, frozen=True):
     """How probable a sum this low, and this high, is if nothing changed."""
 
     low: float
@@ -67,8 +66,7 @@ def least_two_sided(cases: Sequence[tuple[int, int]]) -> float:
     return min(1.0, 2 / ways)
 
 
-@dataclass(frozen=True)
-class _Units:
+class _Units(Struct, frozen=True):
     """A case's values as whole numbers from 0 on."""
 
     before: tuple[int, ...]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from evalward.decide.statistics.stratified import CaseTrials
 from evalward.decide.statistics.student import normal_quantile
@@ -12,16 +13,14 @@ from evalward.decide.statistics.student import normal_quantile
 TYPICAL_VARIANCE = 0.10  # of one trial within a case: what published runs of agents show, 13 % of pairs flipping
 
 
-@dataclass(frozen=True)
-class Variance:
+class Variance(Struct, frozen=True):
     """The variance of a single trial within its case; `assumed` when no case has two trials to tell it from."""
 
     value: float
     assumed: bool
 
 
-@dataclass(frozen=True)
-class CaseVariances:
+class CaseVariances(Struct, frozen=True):
     """The within-case variance of either side."""
 
     before: Variance

@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from evalward.decide.statistics.counting import Weights, convolved, power
 
 
-@dataclass(frozen=True)
-class CaseTrials:
+class CaseTrials(Struct, frozen=True):
     """How often one case passed, of how many valid trials, before and now."""
 
     passed_before: int

@@ -6,10 +6,10 @@ The validator is a union by tag, as pydantic would make it of all records; but t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, get_args
 
+from msgspec import Struct
 from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, TypeAdapter
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
@@ -20,8 +20,7 @@ _SHOWN = 60  # characters of a code that isn't ours
 _NESTED: JsonSchemaValue = {"type": "object", "properties": {"code": {"type": "string"}}, "required": ["code"]}
 
 
-@dataclass(frozen=True)
-class ByCode:
+class ByCode(Struct, frozen=True):
     """Marks a union of codes."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from evalward.render.anchors import case_anchor
 
 
-@dataclass
-class AnchorBook:
+class AnchorBook(Struct):
     """Gives each case's anchor away once: an id stands in a document once."""
 
     taken: set[str] = field(default_factory=set)

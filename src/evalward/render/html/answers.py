@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from evalward.records.codes.arms import ArmUnproven, ArmWorse
 from evalward.records.comparison import Comparison, RunComparison
@@ -18,8 +19,7 @@ _NAMED = 5  # cases
 _SEEN = 3  # metrics of which it says what could have been seen
 
 
-@dataclass(frozen=True)
-class CountTile:
+class CountTile(Struct, frozen=True):
     """How many cases something is true of; `link` is the fragment of where they are listed, empty without any."""
 
     count: int
@@ -29,8 +29,7 @@ class CountTile:
     link: str
 
 
-@dataclass(frozen=True)
-class Answers:
+class Answers(Struct, frozen=True):
     """`tiles` count the cases, `named` are the ones to look at first, as names with the fragments of their places."""
 
     tiles: list[CountTile]

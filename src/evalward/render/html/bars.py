@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from evalward.records.sections import BarGroup, Bars
 from evalward.render.html.plots.svg import coordinate, drawing, element, label, path
@@ -16,8 +16,7 @@ WIDTH, BAR, GAP, HEAD = 260.0, 12.0, 6.0, 16.0
 MOST = 200  # groups
 
 
-@dataclass(frozen=True)
-class FactorRow:
+class FactorRow(Struct, frozen=True):
     """One bar in words: of which group, which of its labels, and the factor; `mark` says more of the group."""
 
     group: str
@@ -27,16 +26,14 @@ class FactorRow:
     plot: Markup
 
 
-@dataclass(frozen=True)
-class FactorBars:
+class FactorBars(Struct, frozen=True):
     """All bars of a section, a row each; `more` groups are left out."""
 
     rows: list[FactorRow]
     more: int
 
 
-@dataclass(frozen=True)
-class _Axis:
+class _Axis(Struct, frozen=True):
     """Whole doublings to both sides of 1×."""
 
     left: int

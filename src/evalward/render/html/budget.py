@@ -6,8 +6,9 @@ What failed comes first. Transcripts of passing trials go first, then long texts
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+
+from msgspec import Struct, field
 
 from evalward.render.html.passages import TextLimits
 
@@ -31,8 +32,7 @@ T = TypeVar("T")
 Html = TypeVar("Html", bound=str)
 
 
-@dataclass(frozen=True)
-class TrialBody:
+class TrialBody(Struct, frozen=True):
     """The transcript of one trial as HTML. `left_out`: characters of it that aren't in the page."""
 
     html: str
@@ -44,8 +44,7 @@ class TrialBody:
         return size_of(self.html)
 
 
-@dataclass(frozen=True)
-class Filled(Generic[T]):
+class Filled(Struct, Generic[T], frozen=True):
     """What a page has room for: bodies by their places in the input, and what is left out."""
 
     bodies: dict[int, TrialBody] = field(default_factory=dict)

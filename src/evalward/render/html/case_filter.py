@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from evalward.render.html.case_rows import RunCases
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
 MOST_CHOICES = 300  # of one list; the search finds the others
 
 
-@dataclass(frozen=True)
-class CaseFilter:
+class CaseFilter(Struct, frozen=True):
     """The values that there are. `choices` are the lists with more than one: attribute, label, values."""
 
     statuses: list[str]

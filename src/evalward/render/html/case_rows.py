@@ -6,9 +6,10 @@ Of very many only as many rows as the page has room for.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import count
+
+from msgspec import Struct
 
 from evalward.records.comparison import CaseChange, RunComparison, Tally
 from evalward.records.report import Run
@@ -28,8 +29,7 @@ _PASSED = RESULTS[Status.PASSED]
 _NOT_RUN = Badge("–", "not run", "dim", "–")
 
 
-@dataclass(frozen=True)
-class ListedCase:
+class ListedCase(Struct, frozen=True):
     """One case. `anchor` is the row's id where it is the place of the case, `link` the fragment where it isn't."""
 
     id: str
@@ -43,8 +43,7 @@ class ListedCase:
     cost: str
 
 
-@dataclass(frozen=True)
-class RunCases:
+class RunCases(Struct, frozen=True):
     """The cases of one run; `why` says why there are none, or not all."""
 
     suite: str

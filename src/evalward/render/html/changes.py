@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from evalward.records.comparison import CaseChange, RunComparison, Tally
 from evalward.records.metric import Unit
@@ -24,8 +25,7 @@ MOST_MARKS = 40  # trials of one side that are named one by one
 NOTHING_KEPT = "The measurements are missing; this is what the judgement says."
 
 
-@dataclass(frozen=True)
-class RunBeside:
+class RunBeside(Struct, frozen=True):
     """A run that was compared: its cases by their ids, the trials behind them, and the texts that changed."""
 
     run: RunComparison
@@ -38,8 +38,7 @@ RunsByName = Mapping[str, RunBeside]
 """By `suite × target`, which is how an entry names its run."""
 
 
-@dataclass(frozen=True)
-class TrialMark:
+class TrialMark(Struct, frozen=True):
     """How one trial ended; `link` is the fragment of where it stands in full, empty where it doesn't."""
 
     name: str
@@ -47,8 +46,7 @@ class TrialMark:
     link: str = ""
 
 
-@dataclass(frozen=True)
-class CaseSide:
+class CaseSide(Struct, frozen=True):
     """One side of a case: how its trials ended, and of the one to look at first its checks and its command."""
 
     title: str
@@ -68,8 +66,7 @@ class CaseSide:
         return bool(self.checks or self.session or self.why or self.none_failing)
 
 
-@dataclass(frozen=True)
-class ChangedCase:
+class ChangedCase(Struct, frozen=True):
     """A case that changed: its entry as in the comment, its place in the page, and its sides, the earlier one first.
 
     `rows` are the numbers of all sides beside each other, a label and a text for each side; `text` is what it asks, of

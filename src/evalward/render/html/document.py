@@ -10,13 +10,13 @@ import base64
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
+from msgspec import Struct
 
 from evalward.render.compiled import Compiled
 from evalward.render.escape import html_shown
@@ -38,8 +38,7 @@ _IN_JSON = {ord(char): f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True)
-class DataBlock:
+class DataBlock(Struct, frozen=True):
     """What scripts read, as JSON in the document: `name` is the element's id."""
 
     name: str

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from markupsafe import Markup
+from msgspec import structs
 
 from evalward.records.metric import Metric
 from evalward.records.past import MetricPast, Move, Past, PastPoint, PastRow, Release, RunPast
@@ -177,7 +178,7 @@ def _section(run: RunPast, releases: Sequence[Release], links: Links, pointed: t
         uncertain=[_move(each, links) for each in run.moves if not each.certain],
         flaky=Some([(_shown(name), words) for name, words in flaky[:MOST_CASES]], len(flaky)),
         failing=Some([(_shown(name), words) for name, words in failing[:MOST_CASES]], len(failing)),
-        trends=[replace(trend_row(each), metric=_shown(each.metric)) for each in run.trends],
+        trends=[structs.replace(trend_row(each), metric=_shown(each.metric)) for each in run.trends],
         metrics=[_shown(each.metric) for each in run.metrics],
         rows=[_measured(row, [each.metric for each in run.metrics], links) for row in run.rows],
     )

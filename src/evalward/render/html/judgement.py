@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from evalward.records.anchor import AnchorFinding
 from evalward.records.comparison import RunComparison
@@ -38,8 +39,7 @@ STAGES: dict[Stage, str] = {
 }
 
 
-@dataclass(frozen=True)
-class RunBody:
+class RunBody(Struct, frozen=True):
     """One run: its view as in every output, and its rules and factors drawn. `place` is the fragment of its section."""
 
     view: RunView
@@ -48,8 +48,7 @@ class RunBody:
     place: str
 
 
-@dataclass(frozen=True)
-class DecidedReason:
+class DecidedReason(Struct, frozen=True):
     """One reason of the verdict: at which stage of the judgement, how it ended, what it says, and what to do."""
 
     stage: str
@@ -58,8 +57,7 @@ class DecidedReason:
     remedy: str
 
 
-@dataclass(frozen=True)
-class AnchorLine:
+class AnchorLine(Struct, frozen=True):
     """What a run lost since the anchor, in words."""
 
     name: str
@@ -70,16 +68,14 @@ class AnchorLine:
     lost: bool
 
 
-@dataclass(frozen=True)
-class PromptChange:
+class PromptChange(Struct, frozen=True):
     """A text that models read and that changed, and the runs in which it did."""
 
     text: ChangedText
     runs: list[str]
 
 
-@dataclass(frozen=True)
-class JudgementBody:
+class JudgementBody(Struct, frozen=True):
     """Everything that the page of a judgement shows. `prefix` keeps the ids of two judgements on one page apart.
 
     `numbers_only`: of some run there is a baseline that keeps numbers, and no texts of its trials.

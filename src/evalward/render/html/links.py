@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from urllib.parse import quote, urlsplit
+
+from msgspec import Struct, structs
 
 from evalward.render.context import PageContext
 
@@ -14,8 +15,7 @@ _HOST = re.compile(r"[A-Za-z0-9.-]+(:\d{1,5})?")
 _IN_PATHS = "/?&=#._-"
 
 
-@dataclass(frozen=True)
-class Links:
+class Links(Struct, frozen=True):
     """Links to one repository; where it isn't known all of them are empty, and what they'd lead to is text."""
 
     site: str = ""
@@ -29,7 +29,7 @@ class Links:
         found = cls.at(f"{parts.scheme}://{parts.netloc}/{context.repository or ''}")
         if not parts.path.startswith(f"/{found.repository}/"):
             return cls()
-        return replace(found, run=found.site + quote(parts.path, safe=_IN_PATHS)) if found.repository else found
+        return structs.replace(found, run=found.site + quote(parts.path, safe=_IN_PATHS)) if found.repository else found
 
     @classmethod
     def at(cls, address: str) -> Links:

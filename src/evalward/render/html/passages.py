@@ -6,7 +6,8 @@ import base64
 import json
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from evalward.render.escape import html_shown
 
@@ -15,16 +16,14 @@ HEAD, TAIL = 900, 400  # what stands of a longer one in the page as plain text
 PACKABLE = 4_096  # characters of a trial's long texts: fewer are put into the page as they are
 
 
-@dataclass(frozen=True)
-class TextLimits:
+class TextLimits(Struct, frozen=True):
     """How much of a trial the page keeps, in characters: of one text, and of all its texts together."""
 
     text: int
     trial: int
 
 
-@dataclass(frozen=True)
-class Passage:
+class Passage(Struct, frozen=True):
     """A text in the page: `text` is the whole, or its head where there is a `tail`.
 
     `size` are the characters of the whole, `between` those between head and tail. They are in the trial's packed texts
@@ -44,8 +43,7 @@ class Passage:
         return self.size > WHOLE
 
 
-@dataclass
-class Passages:
+class Passages(Struct):
     """Makes the passages of one trial, and keeps the texts that are to be packed.
 
     `pack` is false for trials whose texts are few enough to stand in the page as they are.

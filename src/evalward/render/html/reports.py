@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from evalward.records.report import Report, Run
 from evalward.records.sections import Bars
@@ -20,8 +21,7 @@ from evalward.render.view import Some
 MOST_FAILING = 500  # trials of one run
 
 
-@dataclass(frozen=True)
-class MeasuredBody:
+class MeasuredBody(Struct, frozen=True):
     """One run in full, with its factors drawn, and the trials that didn't pass."""
 
     view: ReportRun
@@ -30,8 +30,7 @@ class MeasuredBody:
     place: str
 
 
-@dataclass(frozen=True)
-class ReportsBody:
+class ReportsBody(Struct, frozen=True):
     """Everything that the page of reports shows; `prefix` as in a judgement's."""
 
     page: ReportsPage

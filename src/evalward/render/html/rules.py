@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from evalward.records.metric import Metric, Unit
 from evalward.records.policy import Rule
@@ -16,8 +16,7 @@ from evalward.render.view import MetricRow, SureRow
 _LIMITS = ("floor", "ceiling", "max_drop", "max_rise")
 
 
-@dataclass(frozen=True)
-class RuleLine:
+class RuleLine(Struct, frozen=True):
     """A metric that a rule speaks about: its row as in the comment, its plot, and how sure it is, where that is asked.
 
     `plot` is empty where there is no number to draw.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from evalward.records.baseline import Baseline
 from evalward.records.comparison import Comparison, RunComparison
@@ -19,8 +20,7 @@ from evalward.render.reports import when
 MOST_PARTS = 200  # of one subject
 
 
-@dataclass(frozen=True)
-class SetupFact:
+class SetupFact(Struct, frozen=True):
     """A name and a value; `link` leads to the repository, `code`: it is a hash or a name of a program's."""
 
     name: str
@@ -29,8 +29,7 @@ class SetupFact:
     code: bool = False
 
 
-@dataclass(frozen=True)
-class SubjectPart:
+class SubjectPart(Struct, frozen=True):
     """A part of a subject on both sides: hashes or versions, cut short; `changed` where both are known and differ."""
 
     name: str
@@ -39,8 +38,7 @@ class SubjectPart:
     changed: bool
 
 
-@dataclass(frozen=True)
-class RunSetup:
+class RunSetup(Struct, frozen=True):
     """One run: how it was measured, and with what. `compared`: there is another side."""
 
     name: str
@@ -49,8 +47,7 @@ class RunSetup:
     compared: bool
 
 
-@dataclass(frozen=True)
-class SetupView:
+class SetupView(Struct, frozen=True):
     """Everything about how it was measured."""
 
     facts: list[SetupFact] = field(default_factory=list)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from msgspec import Struct, field
 
 from evalward.records.baseline import Baseline, BaselineCase, BaselineRun
 from evalward.records.comparison import CaseChange, RunComparison
@@ -16,8 +18,7 @@ Trials = Mapping[str, Sequence[Result]]
 """Trials by the id of their case, in their order."""
 
 
-@dataclass(frozen=True)
-class RunTrials:
+class RunTrials(Struct, frozen=True):
     """The trials of one run: of `now` the planned ones, `fresh` those of cases that were tried again.
 
     `before` is what it is compared with: `measured` says that these are trials of the base commit, in full; else the

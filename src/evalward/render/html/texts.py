@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from evalward.records.comparison import RunComparison
 from evalward.render.changed_texts import ChangedText, changed_texts
@@ -12,8 +13,7 @@ from evalward.render.kept import Sources
 MOST_CASES = 100  # redefined cases of a page whose texts are compared
 
 
-@dataclass(frozen=True)
-class RunTexts:
+class RunTexts(Struct, frozen=True):
     """What changed in one run: prompts in the order of its subject, cases by their ids."""
 
     prompts: list[ChangedText] = field(default_factory=list)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from evalward.records.base import digest_text
 from evalward.records.sections import Facts, FileText, SamplePlot
@@ -25,8 +26,7 @@ VOICES: Mapping[Voice, str] = {
 NOWHERE: Mapping[Said, str] = MappingProxyType({})
 
 
-@dataclass(frozen=True)
-class SaidBlock:
+class SaidBlock(Struct, frozen=True):
     """Words in the page: whose, and which. `link` is the fragment of a text that stands elsewhere in the page."""
 
     who: str
@@ -36,8 +36,7 @@ class SaidBlock:
     kind: str = "said"
 
 
-@dataclass(frozen=True)
-class CallBlock:
+class CallBlock(Struct, frozen=True):
     """A tool call in the page: `facts` are exit code and time, `outputs` what came back, by name."""
 
     tool: str
@@ -48,8 +47,7 @@ class CallBlock:
     kind: str = "call"
 
 
-@dataclass(frozen=True)
-class GapBlock:
+class GapBlock(Struct, frozen=True):
     """Steps that are left out."""
 
     steps: int
@@ -59,8 +57,7 @@ class GapBlock:
 Block = SaidBlock | CallBlock | GapBlock
 
 
-@dataclass(frozen=True)
-class TurnBlock:
+class TurnBlock(Struct, frozen=True):
     """One round trip: what was said and called in it; `facts` are its tokens, cost and time."""
 
     title: str
@@ -68,8 +65,7 @@ class TurnBlock:
     blocks: list[Block]
 
 
-@dataclass(frozen=True)
-class FileBlock:
+class FileBlock(Struct, frozen=True):
     """A file that a trial left or began with; without `content` it is no text."""
 
     name: str
@@ -77,8 +73,7 @@ class FileBlock:
     cut: int
 
 
-@dataclass(frozen=True)
-class Transcript:
+class Transcript(Struct, frozen=True):
     """What the page shows of a trial when it is opened. `texts` are those to be packed, `left_out` is in characters."""
 
     turns: list[TurnBlock]
@@ -158,8 +153,7 @@ def _steps(steps: Sequence[Step]) -> list[Step | GapBlock]:
 _Open = Said | Called | GapBlock
 
 
-@dataclass(frozen=True)
-class _Blocks:
+class _Blocks(Struct, frozen=True):
     """Makes blocks of steps."""
 
     passages: Passages

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from evalward.records.trend import Trend
 from evalward.records.verdict import RuleOutcome
@@ -13,8 +13,7 @@ from evalward.render.html.plots import Level, LinePlot, line_plot, trend_points
 from evalward.render.trend import TrendRow, trend_row
 
 
-@dataclass(frozen=True)
-class TrendLine:
+class TrendLine(Struct, frozen=True):
     """One metric of one run over time."""
 
     suite: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field, structs
 
 from evalward.records.comparison import CaseChange, Comparison, Tally
 from evalward.records.report import Run
@@ -18,8 +19,7 @@ from evalward.render.names import spoken
 _RANKS = (Status.FAILED, Status.ERROR, Status.SKIPPED, Status.PASSED)
 
 
-@dataclass(frozen=True, slots=True)
-class PageTrial:
+class PageTrial(Struct, frozen=True):
     """A trial of the page, of which nothing is made before it is drawn: of very many cases most are left out."""
 
     anchor: str
@@ -40,15 +40,14 @@ class PageTrial:
 
     def brief(self) -> TrialView:
         """What the report says of it, but not whether its conversation is there."""
-        return replace(trial_view(self.run, self.result, None, {}, before=self.before), missing="")
+        return structs.replace(trial_view(self.run, self.result, None, {}, before=self.before), missing="")
 
     def load(self) -> TrialView:
         """It with its conversation, read now."""
         return view_of(self.made_by.sources, self.run, self.result, before=self.before)
 
 
-@dataclass(frozen=True)
-class PageCase:
+class PageCase(Struct, frozen=True):
     """A case with its trials; `before` are those of the base's side, `facts` what the comparison says of it."""
 
     anchor: str
@@ -75,8 +74,7 @@ class PageCase:
         return self.broken or self.status in {Status.FAILED, Status.ERROR}
 
 
-@dataclass(frozen=True)
-class PageRun:
+class PageRun(Struct, frozen=True):
     """A run: its cases in order of rank, and what it says to the model in every trial."""
 
     name: str
@@ -99,7 +97,7 @@ def runs_of(
     if report is None:
         return []
     anchors = _Anchors(set() if given is None else given)
-    here = replace(sources, kept_before=sources.kept)  # one for all, which finds the texts of the hashes once
+    here = structs.replace(sources, kept_before=sources.kept)  # one for all, which finds the texts of the hashes once
     compared = comparison.runs if comparison else []
     changes = {(run.suite, run.target): {case.id: case for case in run.cases} for run in compared}
     base = {_key(run): run for run in report.base.runs} if report.base else {}
@@ -121,8 +119,7 @@ def _run(make: _Entries, changes: Mapping[str, CaseChange]) -> PageRun:
     return PageRun(run.name, make.prompts(), sorted(cases, key=lambda case: case.rank))
 
 
-@dataclass(frozen=True)
-class _Entries:
+class _Entries(Struct, frozen=True):
     """Makes the entries of a run. Both sides' files lie in the report's own folder."""
 
     sources: Sources
@@ -155,8 +152,7 @@ class _Entries:
         return PageTrial(self.anchors.of(self.run, result, "-base" if before else ""), self, run, result, before)
 
 
-@dataclass(frozen=True)
-class _Anchors:
+class _Anchors(Struct, frozen=True):
     """The fragments of trials: one that was given already gets an addition."""
 
     given: set[str]

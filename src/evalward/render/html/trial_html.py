@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from evalward.records.result import CheckResult, Status
 from evalward.records.sections import Facts
@@ -25,8 +25,7 @@ _BETWEEN = re.compile(r">\n+<")
 _NOTHING = Markup("")
 
 
-@dataclass(frozen=True)
-class TrialHead:
+class TrialHead(Struct, frozen=True):
     """What the page says of a trial without its file. `wanted`: it can be opened even without a transcript.
 
     `command` makes what shows it in a terminal: only what can be opened has one.
@@ -49,8 +48,7 @@ class TrialHead:
         return self.badge == RESULTS[Status.FAILED] and self.held == len(self.checks)
 
 
-@dataclass(frozen=True)
-class CaseHead:
+class CaseHead(Struct, frozen=True):
     """What the page says of a case, and its trials as HTML."""
 
     anchor: str
@@ -62,8 +60,7 @@ class CaseHead:
     before: list[str]
 
 
-@dataclass(frozen=True)
-class SampleDrawings:
+class SampleDrawings(Struct, frozen=True):
     """Samples drawn, a drawing for each benchmark; `more` of them are left out."""
 
     title: str

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from markupsafe import Markup
+from msgspec import Struct, field, structs
 
 from evalward.records.result import Status
 from evalward.records.sections import SamplePlot
@@ -37,8 +37,7 @@ PLACE = Markup("\x00trials\x00")
 """Stands for the trials until the size of the rest is known. No text can hold it: control characters are shown."""
 
 
-@dataclass(frozen=True)
-class RunHtml:
+class RunHtml(Struct, frozen=True):
     """A run's part: its name, and its cases as HTML, one by one."""
 
     name: str
@@ -50,8 +49,7 @@ class RunHtml:
         return _joined(self.made)
 
 
-@dataclass(frozen=True)
-class TrialsPart:
+class TrialsPart(Struct, frozen=True):
     """The part of the page that shows single trials. `left_out` are sentences on what isn't in the page."""
 
     runs: list[RunHtml] = field(default_factory=list)
@@ -64,7 +62,7 @@ def with_trials(page: str, runs: Sequence[PageRun], allowed: int = PAGE_BYTES) -
     before, _, after = page.partition(PLACE)
     room = allowed - size_of(before) - size_of(after) - SPARE
     part = trials_part(runs, room)
-    frame = replace(part, runs=[RunHtml(run.name, [PLACE]) for run in part.runs])
+    frame = structs.replace(part, runs=[RunHtml(run.name, [PLACE]) for run in part.runs])
     between = environment().get_template("trials.html.j2").render(trials=frame).split(PLACE)
     # Put together once, as the last step: the cases are most of the page.
     section = [between[0]]
@@ -143,8 +141,7 @@ def _left_out(found: Filled[Any], cases: int) -> list[str]:
     return [words for count, words in said if count]
 
 
-@dataclass(frozen=True)
-class _Drawn:
+class _Drawn(Struct, frozen=True):
     """Makes HTML of cases and trials. `elsewhere` are the prompts that stand in the page once, with their fragments.
 
     `bare` are the trials without a transcript, by their anchors: whatever the limits are, they are the same.

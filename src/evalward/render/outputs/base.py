@@ -6,8 +6,9 @@ Others' come by an entry point of the group `evalward.outputs`, whose object is 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+from msgspec import Struct, field
 
 from evalward.records.base import Record, json_text
 from evalward.records.comparison import Comparison
@@ -34,8 +35,7 @@ Media = Literal["judgement", "reports", "release"]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Display:
+class Display(Struct, frozen=True):
     """What a text for people is shown on: its width in columns, whether it has colours, how much is wanted.
 
     `accepting`: a judgement says how to accept what failed. `grouped`: the log of a GitHub job, whose groups fold.
@@ -51,8 +51,7 @@ class Display:
     quiet: bool = False
 
 
-@dataclass(frozen=True)
-class ShownJudgement:
+class ShownJudgement(Struct, frozen=True):
     """A judgement, where it comes from, and what its reader can do next. `sources`: what a page shows beyond it."""
 
     judgement: Judgement
@@ -62,8 +61,7 @@ class ShownJudgement:
     media: ClassVar[Media] = "judgement"
 
 
-@dataclass(frozen=True)
-class ShownReports:
+class ShownReports(Struct, frozen=True):
     """One report or several; `findings` are those over all their runs.
 
     `alone` gives the cases of a report in the form of a comparison, for a format that shows cases only. `kinds` are
@@ -80,8 +78,7 @@ class ShownReports:
     media: ClassVar[Media] = "reports"
 
 
-@dataclass(frozen=True)
-class ShownRelease:
+class ShownRelease(Struct, frozen=True):
     """What a release check found; `context` is that of both judgements.
 
     `sources` are what the judgement against the branch rests on, `sources_of_tag` the one against the last release.
@@ -97,8 +94,7 @@ class ShownRelease:
 Shown = ShownJudgement | ShownReports | ShownRelease
 
 
-@dataclass(frozen=True)
-class Writer(Generic[T]):
+class Writer(Struct, Generic[T], frozen=True):
     """Makes the text. `file` is its name in the output folder, where it is a file of it; `several`: of reports, it
     shows more than one together. `record`: the text is this record's, which is written without being made a text.
     """
@@ -114,8 +110,7 @@ class Writer(Generic[T]):
         return cls(lambda shown: json_text(record(shown)), file, record=record)
 
 
-@dataclass(frozen=True)
-class OutputFormat:
+class OutputFormat(Struct, frozen=True):
     """A format by its name on the command line, with a writer for each thing that it can show."""
 
     name: str

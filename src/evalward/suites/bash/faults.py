@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from evalward.records.result import Result
 from evalward.suites.alike import CommonMessage, messages_in
@@ -27,8 +28,7 @@ def messages_of(result: Result) -> list[CommonMessage]:
     return [message for text in texts for message in messages_in(text)]
 
 
-@dataclass(frozen=True)
-class CommandFault:
+class CommandFault(Struct, frozen=True):
     """A command that fails with every target, and says the same of it."""
 
     program: str
@@ -37,8 +37,7 @@ class CommandFault:
     cases: Sequence[str]
 
 
-@dataclass
-class _Fault:
+class _Fault(Struct):
     text: str
     calls: int
     targets: set[int]

@@ -6,7 +6,8 @@ Every threshold stands in one table, with where it comes from; every finding car
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from evalward.records.metric import Measurement
 from evalward.records.report import Finding
@@ -31,8 +32,7 @@ FIX_GAPS = "Fix what the failing commands have in common: it helps every model."
 ADD_GUIDANCE = "Look at the failing commands of this category: a missing builtin or syntax, or an unclear task."
 
 
-@dataclass(frozen=True)
-class Numbers:
+class Numbers(Struct, frozen=True):
     """What the signals look at; `None` is not available."""
 
     overall: float | None
@@ -72,8 +72,7 @@ def _numbers(results: Sequence[Result], measurement: Measurement) -> Numbers:
     )
 
 
-@dataclass(frozen=True)
-class _Condition:
+class _Condition(Struct, frozen=True):
     """One line of the healthy profile: what was measured, `None` where it isn't available, and what it has to be."""
 
     shown: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evalward.decide.kinds import NO_EVIDENCE, CaseEvidence
-from evalward.records.comparison import WrongAnswer
+from evalward.records.evidence import WrongAnswer
 from evalward.records.report import Run
 from evalward.records.result import Details, Result, Status
 from evalward.records.sections import Note, Section

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec import structs
 
 from evalward.config import LoadedConfig
 from evalward.decide.kinds import PerTrial
@@ -64,7 +66,7 @@ class ExternalKind(GatheredKind):
             refuse_committed(loaded, given)
             found = self._read(spec, loaded, by, given)
             made_at = max((run.made_at for run in found.runs if run.made_at), default=None)
-            return replace(found, notes=[*found.notes, *age_note(made_at, by.now())])
+            return structs.replace(found, notes=[*found.notes, *age_note(made_at, by.now())])
         if spec.trials > 1 and "{trials}" not in str(spec.run):
             by.say(f"{spec.name}: its run has no {{trials}}, so the harness isn't asked for {spec.trials} of each case")
         before = {(file.name, file.changed, file.size) for file in files_at(loaded.root, _in_repository(spec))}
@@ -84,7 +86,7 @@ class ExternalKind(GatheredKind):
             except InputError:
                 say_last(start.end, by)
                 raise
-            return replace(found, stopped=cut_short(start.end) or found.stopped)
+            return structs.replace(found, stopped=cut_short(start.end) or found.stopped)
 
     def _read(
         self,
@@ -100,7 +102,7 @@ class ExternalKind(GatheredKind):
         by.say(f"{spec.name}: {plural(trials, 'trial')} of {', '.join(run.target for run in found.runs)}")
         contents = {fingerprint(file): file.name for file in files} if spec.rerun is not None else {}
         runs = [
-            replace(
+            structs.replace(
                 run.gathered,
                 subject={**run.subject, **_judged_by(spec)},
                 made_at=found.made_at,

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from msgspec import structs
+
 from evalward.config import LoadedConfig
 from evalward.records.problem import InputError, Problem
 from evalward.suites.base import Prepared
@@ -87,7 +89,7 @@ def _with_variants(prepared: McpPrepared, config: LoadedConfig) -> McpPrepared:
     from evalward.suites.mcp.variants import load_variants  # noqa: PLC0415 - few suites have some
 
     variants = load_variants(prepared.spec, config, prepared.settings.tools.own)
-    return replace(prepared, settings=replace(prepared.settings, variants=variants))
+    return structs.replace(prepared, settings=replace(prepared.settings, variants=variants))
 
 
 def _running(prepared: McpPrepared, config: LoadedConfig) -> McpPrepared:
@@ -96,4 +98,4 @@ def _running(prepared: McpPrepared, config: LoadedConfig) -> McpPrepared:
 
     spec = prepared.spec
     settings = replace(prepared.settings, max_turns=spec.max_turns, servers=servers_of(spec, config))
-    return replace(prepared, settings=settings)
+    return structs.replace(prepared, settings=settings)

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
+
 from evalward.config import LoadedConfig
 from evalward.config.yaml_positions import YamlError, read_yaml
 from evalward.opening import read_text_inside
@@ -46,7 +48,7 @@ def with_descriptions(prepared: McpPrepared, catalogue: Catalogue) -> McpPrepare
     tools = OfferedTools(catalogue, others, ToolNames(catalogue, others))
     texts = {f"{TOOL_OF}{tool.name}": tool_text(tool) for tool in catalogue.tools}
     parts = {part: digest(text) for part, text in texts.items()}
-    return replace(
+    return structs.replace(
         prepared,
         subject={**prepared.subject, **parts},
         texts={**prepared.texts, **{parts[part]: text for part, text in texts.items()}},

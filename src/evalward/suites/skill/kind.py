@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from evalward.config import LoadedConfig
 from evalward.decide.kinds import CaseEvidence, Contrast, PerTrial
 from evalward.records.baseline import BaselineRun
@@ -72,7 +74,7 @@ class SkillKind(BaseKind):
 
     def base_side(self, suite: SkillPrepared) -> SkillPrepared:
         """Tasks with the base's skill alone: what they come to without one is the head's to measure."""
-        return replace(suite, settings=replace(suite.settings, without=False))
+        return structs.replace(suite, settings=replace(suite.settings, without=False))
 
     def per_trial(self, metric: str) -> PerTrial | None:
         """What single trials add to a metric."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from math import fsum
+
+from msgspec import structs
 
 from evalward.decide.portions import Portion
 from evalward.records.metric import EPSILON, CategorySummary, Measurement, Metric, amount, ratio
@@ -150,7 +151,7 @@ PER_TRIAL: Metrics = {
     ),
     "mean_cost_per_task": _MeanCost(lambda result: _cost(result) or 0.0, better="lower", unit="usd", counts=_counted),
     "total_cost": Amount(_cost, "usd", "lower", counts=_counted, summed=True),
-    "cost_usd": replace(COST, counts=_counted),
+    "cost_usd": structs.replace(COST, counts=_counted),
     "harness_error_rate": ERROR_RATE,
 }
 """What each trial adds to each metric; `pass_at_*` and `cost_weighted_advantage` are made of several."""

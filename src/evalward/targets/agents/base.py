@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from socket import socket
 from typing import Literal, Protocol
 
+from msgspec import Struct, field
 from typing_extensions import TypeIs
 
 from evalward.records.case import Case
@@ -65,8 +65,7 @@ class AgentPlace(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class AgentJob:
+class AgentJob(Struct, frozen=True):
     """What an agent is to do, and where. `env` is what the scenario's target wants.
 
     `listener` makes a socket that listens where the agent is, `None` where that is our own loopback interface.
@@ -84,8 +83,7 @@ class AgentJob:
     listener: Callable[[], Awaitable[socket]] | None = None
 
 
-@dataclass(frozen=True)
-class AgentRun:
+class AgentRun(Struct, frozen=True):
     """What came of it. `transcript` is the output as it came: hostile text, like the whole trace.
 
     `exit_code` is `None` when the time was up. `claims` is what the agent itself says about cost and turns; what we

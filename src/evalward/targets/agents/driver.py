@@ -7,8 +7,10 @@ import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import structs
 
 from evalward.opening import program_inside
 from evalward.records.base import clean_text
@@ -127,7 +129,7 @@ class DrivenAgent:
 
     def _run_of(self, job: AgentJob, ended: EndedAgent, asked: AgentRequests | None) -> AgentRun:
         run = run_of(job, ended, self._dialect.read(ended.stdout), asked)
-        return run if asked is None or asked.refused is None else replace(run, refused=asked.refused)
+        return run if asked is None or asked.refused is None else structs.replace(run, refused=asked.refused)
 
     def _refuse_unstarted(self, ended: EndedAgent) -> None:
         """A program that isn't there, or can't be run, has failed at nothing.

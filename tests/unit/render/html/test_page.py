@@ -1,10 +1,10 @@
 """The page of a judgement: well-formed, complete without scripts, harmless whatever the texts in it are."""
 
 import re
-from dataclasses import replace
 from functools import cache
 
 import pytest
+from msgspec import structs
 
 from evalward.records.anchor import AnchorFinding
 from evalward.records.release import ReleaseReport
@@ -195,7 +195,7 @@ def test_links__lead_to_the_repository_of_the_run_and_nowhere_else() -> None:
 def test_the_same_judgement__gives_the_same_bytes() -> None:
     shown = ShownJudgement(full(), judgements.context())
 
-    assert text_of("html", shown) == text_of("html", replace(shown, judgement=full()))
+    assert text_of("html", shown) == text_of("html", structs.replace(shown, judgement=full()))
 
 
 def test_the_part_that_every_page_has__is_small() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from evalward.config import LoadedConfig
 from evalward.config.load import parse_config
@@ -140,7 +141,7 @@ def test_other_cases__are_no_part_of_it(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    "end", [replace(WELL, exit_code=-9), replace(WELL, exit_code=None, timed_out=True, seconds=60.0)]
+    "end", [structs.replace(WELL, exit_code=-9), structs.replace(WELL, exit_code=None, timed_out=True, seconds=60.0)]
 )
 def test_a_rerun_that_was_ended__says_nothing(bench: Bench, end: HarnessEnd) -> None:
     bench.by.again, bench.by.rerun_end = [("a", "passed")], end
@@ -159,12 +160,12 @@ def test_files_from_before_the_rerun__are_none_of_it(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("end", "why"),
     [
-        (replace(WELL, exit_code=-9), "the harness was ended by signal 9"),
+        (structs.replace(WELL, exit_code=-9), "the harness was ended by signal 9"),
         (
-            replace(WELL, exit_code=None, timed_out=True, seconds=60.0),
+            structs.replace(WELL, exit_code=None, timed_out=True, seconds=60.0),
             "the harness was ended at its time limit of 60 s",
         ),
-        (replace(WELL, exit_code=100), None),
+        (structs.replace(WELL, exit_code=100), None),
     ],
 )
 def test_a_run_that_was_ended__is_not_whole(bench: Bench, end: HarnessEnd, why: str | None) -> None:
@@ -180,7 +181,7 @@ def test_older_files__are_left_out_and_said(bench: Bench) -> None:
 
 
 def test_a_run_that_leaves_nothing__gives_no_results(bench: Bench) -> None:
-    bench.by.first, bench.by.end = [], replace(WELL, exit_code=9, last="one\nno route")
+    bench.by.first, bench.by.end = [], structs.replace(WELL, exit_code=9, last="one\nno route")
     with pytest.raises(NothingGatheredError, match=r"ended with exit code 9 and left nothing in logs/.*: no route"):
         bench.gather()
     assert bench.by.said == ["  | one", "  | no route"]

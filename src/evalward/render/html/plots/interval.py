@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from evalward.records.evidence import Interval
 from evalward.records.metric import Unit
@@ -14,8 +14,7 @@ from evalward.render.html.plots.words import Level, axis_number, level_words, na
 from evalward.render.numbers import NOT_AVAILABLE, format_limit, format_number
 
 
-@dataclass(frozen=True)
-class IntervalPlot:
+class IntervalPlot(Struct, frozen=True):
     """A metric's value with its 95 % interval, the baseline, the rule's limits and the change that it allows.
 
     All numbers are in the metric's unit, `max_drop` and `max_rise` as differences; `None` is unknown or not there.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from evalward.records.evidence import Interval
 from evalward.records.metric import Unit
@@ -19,8 +19,7 @@ _LINE = 13  # from one line of text to the next
 _APART = 44  # from one release's name to the next, so that none is written over another
 
 
-@dataclass(frozen=True)
-class PlotPoint:
+class PlotPoint(Struct, frozen=True):
     """One measurement at `place` of the time axis; `name` says when and of what it is. `None` is not available."""
 
     place: float
@@ -29,16 +28,14 @@ class PlotPoint:
     interval: Interval | None = None
 
 
-@dataclass(frozen=True)
-class PlotMark:
+class PlotMark(Struct, frozen=True):
     """Something that happened at a place of the time axis: a release."""
 
     place: float
     name: str
 
 
-@dataclass(frozen=True)
-class LinePlot:
+class LinePlot(Struct, frozen=True):
     """A metric over time, in order of place, with the levels that it is held against and what happened meanwhile.
 
     `ticks` are the dates below the axis. `pointed`: each point says its numbers to those who point at it, which takes
@@ -54,8 +51,7 @@ class LinePlot:
     pointed: bool = True
 
 
-@dataclass(frozen=True)
-class _Frame:
+class _Frame(Struct, frozen=True):
     """Where a line plot's points go."""
 
     across: Scale

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from statistics import median
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from evalward.render.html.plots.svg import Scale, coordinate, drawables, drawing, label, path, scale
 from evalward.render.html.plots.words import named, short
@@ -15,16 +15,14 @@ from evalward.render.numbers import MINUS, NOT_AVAILABLE, plural
 _MOST_SAMPLES = 500  # marks in one row
 
 
-@dataclass(frozen=True)
-class StripRow:
+class StripRow(Struct, frozen=True):
     """Samples that share a label, such as `before`, `human patch` or `now`."""
 
     name: str
     samples: Sequence[float]
 
 
-@dataclass(frozen=True)
-class StripPlot:
+class StripPlot(Struct, frozen=True):
     """Samples by label on one scale; `unit` is written behind the numbers."""
 
     name: str

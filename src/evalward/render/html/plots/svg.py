@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
 from markupsafe import Markup
+from msgspec import Struct
 
 from evalward.render.escape import html_text
 
@@ -73,8 +73,7 @@ def drawables(values: Iterable[float | None]) -> list[float]:
     return [found for each in values if (found := drawable(each)) is not None]
 
 
-@dataclass(frozen=True)
-class Scale:
+class Scale(Struct, frozen=True):
     """Values from `low` to `high` on the way from `start` to `end`."""
 
     low: float

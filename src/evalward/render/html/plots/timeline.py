@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from msgspec import Struct
 
 from evalward.records.trend import Trend
 from evalward.render.html.plots.line import PlotMark, PlotPoint
 from evalward.render.names import DAY, moment
 
 
-@dataclass(frozen=True)
-class Timeline:
+class Timeline(Struct, frozen=True):
     """A place for each time, in their order, and the dates below the axis."""
 
     places: Sequence[float]

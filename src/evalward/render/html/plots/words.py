@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from evalward.records.evidence import Interval
 from evalward.records.metric import Unit
@@ -19,8 +20,7 @@ _SIZES = ((1e12, " T"), (1e9, " G"), (1e6, " M"), (1e3, " k"))
 LevelKind = Literal["floor", "ceiling", "anchor"]
 
 
-@dataclass(frozen=True)
-class Level:
+class Level(Struct, frozen=True):
     """A level line: a rule's floor or ceiling, or what the metric was at the anchor, which `name` then names."""
 
     kind: LevelKind
