@@ -13,10 +13,9 @@ import shutil
 import stat
 import weakref
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, NoReturn
-
-from msgspec import Struct, field
 
 from evalward.records.problem import wrong
 
@@ -29,7 +28,8 @@ _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class TreeEntry(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class TreeEntry:
     """What lies below a folder: its path with forward slashes, and what it is itself, not what it leads to."""
 
     path: str
@@ -344,7 +344,8 @@ def _opened(folder: Path | int) -> int:
     return os.open(folder, _FOLDER | os.O_NOFOLLOW)
 
 
-class _Copying(Struct):
+@dataclass
+class _Copying:
     """What may still be copied, and whose."""
 
     owner: int | None

@@ -130,6 +130,19 @@ def test_check__defines_few_dataclasses() -> None:
     assert len(found) <= 30, found
 
 
+@pytest.mark.parametrize("line", ["schema", "help check", "completion bash", "safety ls"])
+def test_what_needs_no_report__loads_no_structs(line: str) -> None:
+    code = f"""
+import sys, evalward.cli as c
+try:
+    c.main({line.split()})
+except SystemExit as done:
+    assert done.code == 0
+assert "msgspec" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
 def test_check__without_a_baseline_compares_nothing_and_says_so(evalward: Callable[..., Done]) -> None:
     done = evalward("check")
     assert done.code == 0

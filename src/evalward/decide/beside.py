@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from msgspec import Struct
 
@@ -42,8 +41,7 @@ def _valid(results: Iterable[Result], definitions: Mapping[str, str]) -> Mapping
     return dict(found)
 
 
-@dataclass(frozen=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """One case as it was seen: in the baseline, in the head's trials that chose it, and side by side."""
 
     id: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from msgspec import Struct, field, structs
@@ -177,8 +176,7 @@ def key_of(run: PlannedRun) -> Key:
 # --- suites that are compared with the base -------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Whole:
+class Whole(Struct, frozen=True):
     """A plan with the base's side of some suites in it, and, by run, all that the base has there.
 
     `notes` say, by suite or run, why there is nothing.

@@ -6,9 +6,8 @@ import itertools
 import re
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Literal
-
-from msgspec import Struct, field
 
 from evalward.render.escape import html_shown, log_text, one_line, plain, workflow_data
 
@@ -26,7 +25,8 @@ _JOINED = re.compile(r"(?<=\d) (?=%|pp\b|s\b|min\b|h\b|ms\b)|(?<=[≤≥<>=→])
 _SHELL_WORD = re.compile(r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^\s'"\\]|['"\\])+""")
 
 
-class Screen(Struct):
+@dataclass
+class Screen:
     """Collects the lines of an output. Every method takes untrusted text and makes it harmless.
 
     `width` is in columns; a name that is longer stays whole, so that it can be copied. `grouped`: the log of a GitHub

@@ -9,7 +9,6 @@ import json
 import re
 from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from msgspec import Struct, field
@@ -28,8 +27,7 @@ Voice = Literal["system", "tool", "user", "assistant", "thinking"]
 """Whose words: the system prompt, the tool's description, the task, the model's, its thinking where it was kept."""
 
 
-@dataclass(frozen=True)
-class Said:
+class Said(Struct, frozen=True):
     """Words in a conversation."""
 
     voice: Voice
