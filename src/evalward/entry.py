@@ -31,6 +31,7 @@ def main() -> None:
         keeper = sys.modules.get("evalward.keeper.process")
         if keeper is not None:
             keeper.end_unused()
+        gc.freeze()  # else all that is loaded is searched for garbage once more, for a process that ends
 
 
 def begin(arguments: Sequence[str], env: Mapping[str, str]) -> None:

@@ -29,6 +29,19 @@ print(json.dumps([first, second, sorted(sys.modules)]))
 """
 
 
+ENDED = """
+import gc, sys
+sys.path.insert(0, sys.argv.pop(1))
+import evalward.entry
+evalward.cli = sys.modules["evalward.cli"] = type(sys)("evalward.cli")
+evalward.cli.main = lambda: __import__("evalward.records.base") and sys.exit(2)
+try:
+    evalward.entry.main()
+except SystemExit as ended:
+    print(ended.code, gc.get_freeze_count() > len(gc.get_objects()))
+"""
+
+
 PLUGIN = "[pydantic]\nintruder = intruder:plugin\n"
 FIRST_RECORD = """
 import sys
@@ -42,6 +55,11 @@ evalward.cli.main = lambda: __import__("evalward.records.base")
 evalward.entry.main()
 print("intruder" in sys.modules)
 """
+
+
+def test_a_command_that_ends__does_not_search_its_modules_for_garbage() -> None:
+    words = [sys.executable, "-c", ENDED, SOURCE, "--version"]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "2 True\n"
 
 
 def test_no_process_of_ours__loads_code_that_a_plugin_of_pydantic_brings(tmp_path: Path) -> None:
