@@ -111,6 +111,20 @@ def test_doctor__names_what_the_configuration_needs_and_shows_no_value(
     assert asked(repo, 1, env) == text
 
 
+@pytest.mark.parametrize("server", [{"command": ["./mine"]}, {"snapshot": "tools.json"}], ids=["spoken to", "read"])
+def test_doctor__names_the_package_that_a_suite_lacks(
+    repo: Path, server: dict[str, object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repo)
+    monkeypatch.setattr("evalward.commands.doctor.project.installed_version", lambda name: None)
+    suite = {"name": "tools", "kind": "mcp", "server": server, "cases": "tools.yaml", "targets": ["oracle"]}
+    (repo / "evalward.yml").write_text(json.dumps({"version": 1, "suites": [suite]}), "utf-8")
+    items = Checkup.model_validate_json(asked(repo, 1 if "command" in server else 0, PLAIN)).items
+    lacking = [(item.text, item.remedy) for item in items if item.name == "suite tools" and "package" in item.text]
+    expected = ("it needs the package mcp, which is not installed", 'Install it: pip install "evalward[mcp]".')
+    assert lacking == ([expected] if "command" in server else [])
+
+
 @pytest.mark.cold
 def test_doctor__as_users_start_it__knows_names_alone(repo: Path) -> None:
     """The process that looks has no value of any variable, and knows whether the one is set that the file names."""

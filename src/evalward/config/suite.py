@@ -68,6 +68,11 @@ class Suite(StrictRecord):
         """The targets' ids."""
         return ids_of(self.listed)
 
+    @property
+    def extra(self) -> str | None:
+        """The optional package that has to be installed for it, `evalward[NAME]`; `None` for none."""
+        return None
+
     def named_by(self, key: str) -> list[str]:
         """The files, or patterns of files, that one of `file_keys` names."""
         value: Any = self

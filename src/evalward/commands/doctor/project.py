@@ -142,9 +142,10 @@ class _Examined:
             refused = refusal(isolation, WorkspaceSettings(allow_unisolated=allowed), self._world.env)
             if refused:
                 yield _item(name, "missing", refused)
-        if suite.kind == "mcp" and _speaks_to_a_server(suite) and installed_version("mcp") is None:
-            remedy = 'Install it: pip install "evalward[mcp]".'
-            yield _item(name, "missing", "its server is asked with the package mcp, which is not installed", remedy)
+        extra = suite.extra
+        if extra is not None and installed_version(extra) is None:
+            remedy = f'Install it: pip install "evalward[{extra}]".'
+            yield _item(name, "missing", f"it needs the package {extra}, which is not installed", remedy)
         if isinstance(suite, HarnessSuite):
             yield from self._harness(suite)
 
@@ -211,11 +212,6 @@ class _Examined:
         """The target itself, or the model that a program of one's own is given."""
         own = self._loaded.config.agents.get(asked.name) if asked.form == "agent" else None
         return target_id(own.model) if own is not None and own.model else asked
-
-
-def _speaks_to_a_server(suite: Suite) -> bool:
-    server = getattr(suite, "server", None)
-    return server is not None and server.snapshot is None
 
 
 def _first_word(suite: HarnessSuite) -> str | None:

@@ -121,6 +121,11 @@ class McpSuite(IsolatedSuite, ComparedSuite):
     limits: McpLimits = Field(default=McpLimits(), description="What one server may use of the machine")
 
     @property
+    def extra(self) -> str | None:
+        """The SDK that speaks to a server; a snapshot is only read."""
+        return "mcp" if self.server.snapshot is None else None
+
+    @property
     def elsewhere(self) -> str | None:
         """A server that runs isn't the base commit's."""
         return next((why for place, why in _ELSEWHERE.items() if getattr(self.server, place) is not None), None)
