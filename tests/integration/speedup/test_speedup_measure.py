@@ -16,7 +16,7 @@ from evalward.suites.base import TrialBrokenError
 from evalward.suites.speedup import trial as measuring
 from evalward.suites.speedup.details import SpeedupDetails
 from evalward.suites.speedup.kind import SPEEDUP
-from evalward.suites.speedup.measure.evidence import AGENT
+from evalward.suites.speedup.measure.evidence import AGENT, NOP
 from evalward.suites.speedup.measure.session import run_session
 from evalward.targets import make_target
 from evalward.targets.base import TrialSkippedError
@@ -345,3 +345,24 @@ async def test_a_sound_task_is_proved(tmp_path: Path) -> None:
 async def test_what_is_wrong_with_a_task_is_told(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
     found = await proof(tmp_path, **{"code": JITTER, **changes})
     assert any(message.startswith(said) for message in found), found
+
+
+@pytest.mark.parametrize(("slow_sessions", "noise"), [(0, False), (1, False), (2, True)])
+async def test_an_unchanged_copy_that_seems_faster_is_measured_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, slow_sessions: int, noise: bool
+) -> None:
+    """A busy machine may slow the untouched code in all rounds of a session by chance: once is not evidence."""
+    session, sessions = run_session, []
+
+    async def busy(*asked: Any) -> Any:
+        sides = await session(*asked)
+        sessions.append(sides)
+        if len(sessions) <= slow_sessions:
+            samples = sides[NOP].measured.samples
+            samples.update({name: [2 * each for each in times] for name, times in samples.items()})
+        return sides
+
+    monkeypatch.setattr(measuring, "run_session", busy)
+    found = await proof(tmp_path, code=JITTER)
+    assert found == ["an unchanged copy is faster in m.time_a, in two sessions: what is measured is noise"] * noise
+    assert len(sessions) == min(2, 1 + slow_sessions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise, permutations
 
 from evalward.suites.speedup.measure.adapters import Times
 from evalward.suites.speedup.measure.rounds import interleave, order
@@ -14,6 +15,12 @@ def test_everybody_is_at_every_place_equally_often() -> None:
     rounds = [order(SIDES, number) for number in range(6)]
     assert rounds[:3] == [["nop", "oracle", "agent"], ["oracle", "agent", "nop"], ["agent", "nop", "oracle"]]
     assert all(set(Counter(place).values()) == {2} for place in zip(*rounds, strict=True))
+
+
+def test_everybody_follows_everybody_else_equally_often() -> None:
+    """Otherwise the agent's side always came after the quick oracle, and the untouched code after the agent's."""
+    after = Counter(pair for number in range(6) for pair in pairwise(order(SIDES, number)))
+    assert after == dict.fromkeys(permutations(SIDES, 2), 2)
 
 
 async def test_rounds_go_over_all_sides_in_turns() -> None:

@@ -55,15 +55,22 @@ def _problem(case: SpeedupCase, message: str, remedy: str, field: str = "") -> P
 async def _prove(equipment: SpeedupContext, case: SpeedupCase, work: Path) -> list[Problem]:
     await asyncio.to_thread(case.fixture.copy_to, work / "original")
     await asyncio.to_thread(case.fixture.copy_to, work / AGENT)  # nothing is changed there
-    sides = (await session(equipment, case, work, (NOP, ORACLE, AGENT))).sides
-    nop, oracle, again = (judge(case, name, name, sides) for name in (NOP, ORACLE, AGENT))
+    nop, oracle, again = await _session(equipment, case, work)
+    fast = _faster(case, again)
+    if fast:  # a busy machine does that once in some hundred sessions, and a task of noise in the next one too
+        fast &= _faster(case, (await _session(equipment, case, work))[-1])
     return [
         *_sound(case, nop, "the untouched code"),
         *_sound(case, oracle, "the human patch"),
         *_sound(case, again, "a second copy of the untouched code"),
         *_slow_oracle(case, oracle),
-        *_fast_nothing(case, again),
+        *_fast_nothing(case, fast),
     ]
+
+
+async def _session(equipment: SpeedupContext, case: SpeedupCase, work: Path) -> list[SpeedupDetails]:
+    sides = (await session(equipment, case, work, (NOP, ORACLE, AGENT))).sides
+    return [judge(case, name, name, sides) for name in (NOP, ORACLE, AGENT)]
 
 
 def _sound(case: SpeedupCase, details: SpeedupDetails, what: str) -> list[Problem]:
@@ -93,11 +100,16 @@ def _slow_oracle(case: SpeedupCase, oracle: SpeedupDetails) -> list[Problem]:
     return []
 
 
-def _fast_nothing(case: SpeedupCase, again: SpeedupDetails) -> list[Problem]:
-    fast = [each.name for each in again.benchmarks if is_faster(each, case.task.min_effect)]
+def _faster(case: SpeedupCase, again: SpeedupDetails) -> set[str]:
+    return {each.name for each in again.benchmarks if is_faster(each, case.task.min_effect)}
+
+
+def _fast_nothing(case: SpeedupCase, fast: set[str]) -> list[Problem]:
+    """`fast`: the benchmarks in which a copy without any change was faster than the code itself, twice."""
     if not fast:
         return []
-    message = f"an unchanged copy is faster in {', '.join(name[:80] for name in fast[:3])}: what is measured is noise"
+    shown = ", ".join(name[:80] for name in sorted(fast)[:3])
+    message = f"an unchanged copy is faster in {shown}, in two sessions: what is measured is noise"
     return [_problem(case, message, "Measure more rounds, longer ones, or on a quieter machine.", "benchmarks")]
 
 
