@@ -18,7 +18,7 @@ from evalward.records.report import Report
 from evalward.records.result import Trial
 from evalward.targets.asking import AgentBounds, AgentRequests, AnsweredRequest, ModelDoor
 from evalward.targets.base import Reply, Request
-from evalward.targets.failures import TargetError
+from evalward.targets.failures import FAILURES, Cause, TargetError
 from evalward.targets.under_way import TrialsUnderWay
 from evalward.wire import messages as m
 from evalward.wire.faults import error_of
@@ -68,6 +68,9 @@ class Keeper:
         """One answer. Raises `TargetError` after the retries."""
         with self.under_way.asking() as trial:
             asked = m.asks().dump_json(m.Ask(provider, model, request, trial))
+            if len(asked) > m.MOST_ASKED:
+                text = FAILURES[Cause.CONTEXT_LENGTH].text.format(provider=provider, model=model)
+                raise TargetError(Cause.CONTEXT_LENGTH, text, target=f"{provider}/{model}")
             reply: Reply = m.parse(m.replies(), await self.ask_for("ask", asked))
         return reply
 

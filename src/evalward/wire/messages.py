@@ -21,6 +21,9 @@ from evalward.wire.faults import WireFault
 
 R = TypeVar("R", bound=Record)
 
+MOST_ASKED = 128 << 20
+"""Bytes of a question to a model, or of its answer: several times what providers take and what is read of them."""
+
 
 class BrokenMessageError(Exception):
     """The other side sent something that is no such record."""
@@ -211,7 +214,9 @@ def replies() -> TypeAdapter[Reply]:
 
 
 def parse(adapter: TypeAdapter[Any], data: bytes) -> Any:
-    """What an adapter reads. Raises `BrokenMessageError`."""
+    """What an adapter reads: one question or one answer. Raises `BrokenMessageError`, for too many bytes too."""
+    if len(data) > MOST_ASKED:
+        raise BrokenMessageError(f"{len(data):,} bytes are too much for one question or answer")
     try:
         return adapter.validate_json(data)
     except (ValidationError, RecursionError) as error:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import socket
+from collections.abc import Callable
 from typing import Any
 
 import httpx2
 import pytest
 
 from evalward.records.trace import Block, Message, Opaque, Text, ToolResult, ToolUse
+from evalward.runner.link import Keeper
 from evalward.targets.base import Reply, Request, ToolSpec
+from evalward.targets.failures import Cause, TargetError
 from evalward.targets.models import anthropic, openai_chat, openai_responses
 from evalward.targets.models.reading import (
     MalformedError,
@@ -23,7 +27,8 @@ from evalward.targets.models.reading import (
 )
 from evalward.targets.models.sampling import takes_sampling
 from evalward.targets.models.settings import LiveSettings
-from evalward.wire.messages import BrokenMessageError, asks, parse
+from evalward.wire.messages import MOST_ASKED, BrokenMessageError, asks, parse, replies
+from evalward.wire.peer import Peer
 
 SETTINGS = LiveSettings("openai", "gpt-4.1", "https://h/v1", None)
 TOOL = ToolSpec("bash", "Runs it.", {"type": "object"})
@@ -393,6 +398,22 @@ def test_a_request_asks_for_no_more_than_the_configuration_allows(configured: in
     assert sampling(openai_chat.request_of(SAMPLED, settings)) == {
         "temperature": 0.0, "top_p": 0.5, "max_tokens": sent,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("adapter", [asks, replies])
+def test_what_no_provider_takes_is_not_read(adapter: Callable[[], Any]) -> None:
+    """A runner may send half a gigabyte at once; `make fuzz` found that reading it took as much again."""
+    with pytest.raises(BrokenMessageError, match="134,217,729 bytes are too much for one question or answer"):
+        parse(adapter(), bytes(MOST_ASKED + 1))
+
+
+async def test_a_question_that_no_provider_takes_is_too_long_a_conversation() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        request = Request(system="x" * MOST_ASKED, messages=[])
+        with pytest.raises(TargetError, match="The conversation became longer than gpt-5 can read") as failed:
+            await Keeper(Peer(ours, lambda _: None)).ask("openai", "gpt-5", request)
+        assert (failed.value.cause, failed.value.target) == (Cause.CONTEXT_LENGTH, "openai/gpt-5")
 
 
 @pytest.mark.parametrize("wrong", [{"max_tokens": 0}, {"max_tokens": -5}, {"temperature": 3}, {"top_p": -1}])
