@@ -20,7 +20,7 @@ import sysconfig
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -188,7 +188,7 @@ def _start() -> _Started:
 def _start_behind(walls: Layers, patience_s: float, spares: list[LauncherSocket]) -> _Started:
     with contextlib.ExitStack() as held:
         library = os.path.realpath(sysconfig.get_path("stdlib"))  # of which modules may be loaded later
-        plan = replace(held.enter_context(yard(walls)), worker=True, readable=[library])
+        plan = held.enter_context(yard(walls))._replace(worker=True, readable=[library])
         client = LauncherClient(plan, patience_s, spares)
         held.callback(client.close)
         control, theirs = socket.socketpair()

@@ -5,21 +5,19 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
-@dataclass(frozen=True)
-class FoundPath:
+class FoundPath(NamedTuple):
     """What is at a path. `descriptor`: of files and folders; others are not opened."""
 
     descriptor: int | None
     kind: str  # file, directory, other
 
 
-@dataclass(frozen=True)
-class SymbolicLink:
+class SymbolicLink(NamedTuple):
     """A symbolic link on the way: the number of names before it, and where it leads."""
 
     depth: int

@@ -17,8 +17,8 @@ import struct
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from evalward.sandbox.launcher import kernel
 from evalward.sandbox.launcher.members import PAUSE_S, ROUNDS, Members
@@ -29,8 +29,7 @@ _SIZE = struct.Struct("!I")
 _MOST = 4 << 20  # bytes of an order: arguments and environment of one program
 
 
-@dataclass(frozen=True)
-class ProgramOrder:
+class ProgramOrder(NamedTuple):
     """What to run: arguments, environment, folder; and as which user, `None` for whoever we are."""
 
     words: list[str]
@@ -44,8 +43,7 @@ class ProgramOrder:
         return _SIZE.pack(len(data)) + data
 
 
-@dataclass(frozen=True)
-class ProgramAnswer:
+class ProgramAnswer(NamedTuple):
     """How the program ended, a signal as its negative number; or why it could not be started."""
 
     exit_code: int | None = None

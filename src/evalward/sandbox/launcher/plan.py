@@ -1,9 +1,12 @@
-"""What the launcher is asked to build. Both sides know this file; it travels as JSON."""
+"""What the launcher is asked to build. Both sides know this file; it travels as JSON.
+
+Records are named tuples wherever a launcher loads them: `dataclasses` takes half of the time in which it starts.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from typing import NamedTuple
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt", "/nix")
 """The folders of installed programs, which every command may read."""
@@ -14,20 +17,17 @@ OWN_USERS = range(61000, 65000)
 """The user ids that commands can have: they belong to nobody."""
 
 
-@dataclass(frozen=True)
-class SandboxPlan:
+class SandboxPlan(NamedTuple):
     """One sandbox. Paths are absolute and real; `root` is an empty folder where the new root is built."""
 
     root: str
     folders: list[str]  # the command's own: writable, at their own paths
     tmp: str  # one of them; also /tmp where there is a mount namespace
-    placed: dict[str, str] = field(default_factory=dict)  # path in the sandbox → our file or folder for it, writable
-    replaced: dict[str, str] = field(default_factory=dict)  # path in the sandbox → our file for it, read-only
-    readable: list[str] = field(default_factory=list)
-    hidden: list[str] = field(default_factory=list)
-    covered: list[str] = field(
-        default_factory=list
-    )  # folders of the system that aren't; what else is named stays there
+    placed: dict[str, str] = {}  # path in the sandbox → our file or folder for it, writable
+    replaced: dict[str, str] = {}  # path in the sandbox → our file for it, read-only
+    readable: list[str] = []
+    hidden: list[str] = []
+    covered: list[str] = []  # folders of the system that aren't; what else is named stays there
     user: int | None = None  # user and group id of the commands; None: ours
     namespaces: bool = False
     network: bool = False  # a network namespace, with a loopback interface and nothing else
@@ -43,7 +43,7 @@ class SandboxPlan:
 
     def dump(self) -> bytes:
         """One line."""
-        return json.dumps(asdict(self)).encode() + b"\n"
+        return json.dumps(self._asdict()).encode() + b"\n"
 
 
 def load_plan(line: bytes) -> SandboxPlan:
@@ -51,8 +51,7 @@ def load_plan(line: bytes) -> SandboxPlan:
     return SandboxPlan(**json.loads(line))
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(NamedTuple):
     """One command to start. `limits` are pairs of a `resource.RLIMIT_…` number and a value."""
 
     words: list[str]
@@ -62,7 +61,7 @@ class Command:
 
     def dump(self) -> bytes:
         """One line."""
-        return json.dumps(asdict(self)).encode() + b"\n"
+        return json.dumps(self._asdict()).encode() + b"\n"
 
 
 def load_command(line: bytes) -> Command:

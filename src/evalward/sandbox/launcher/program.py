@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import sys
-from dataclasses import replace
 
 from evalward.sandbox.launcher import cgroups, kernel, landlock, world
 from evalward.sandbox.launcher.cgroups import Group
@@ -33,7 +32,7 @@ def _waits_after(control: socket.socket, plan: SandboxPlan) -> bool:
         if plan.user not in OWN_USERS:
             say(control, error="commands need a user id of their own here", number=errno.EPERM)
             return False
-        plan = replace(plan, owner=int(sys.argv[2]), bubblewrap=None)
+        plan = plan._replace(owner=int(sys.argv[2]), bubblewrap=None)
     if plan.bubblewrap is not None:
         _wrap(control, plan)
         return False

@@ -10,7 +10,7 @@ import ctypes
 import errno
 import os
 import struct
-from dataclasses import dataclass
+from typing import NamedTuple
 
 _PR_SET_SECCOMP, _MODE_FILTER = 22, 2
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -94,8 +94,7 @@ MESSAGES: dict[str, tuple[int | None, int | None]] = {
 """What outlives its maker, and is shared with everybody in the same namespace."""
 
 
-@dataclass(frozen=True)
-class _Machine:
+class _Machine(NamedTuple):
     """How calls are numbered on a machine; `column` of the tables above."""
 
     audit: int

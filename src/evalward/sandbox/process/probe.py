@@ -69,8 +69,7 @@ class Layers:
 
     def applied(self, plan: SandboxPlan, user: int | None) -> SandboxPlan:
         """The plan with these walls."""
-        return replace(
-            plan,
+        return plan._replace(
             user=user,
             namespaces=self.namespaces,
             network=self.network,
