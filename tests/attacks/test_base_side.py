@@ -19,6 +19,7 @@ from evalward.records.problem import InputError
 from evalward.records.result import Trial
 from evalward.records.trace import Trace
 from evalward.wire import messages as m
+from evalward.wire import reading
 from evalward.wire.peer import Incoming
 from support.git_repo import commit, git, head_of, init
 from support.results import result
@@ -57,8 +58,8 @@ def test_trial_of_the_base__is_never_found_as_the_heads(services: Services, tmp_
     wish = m.Wished(
         suite="s", target="t", case="a", definition=trial("passed").result.definition, subject="sha256:0", trial=4
     )
-    assert m.read(m.FoundTrial, asked(services, "find", wish)).result is None
-    found = m.read(m.FoundTrial, asked(services, "find", wish.model_copy(update={"apart": m.OF_BASE}))).result
+    assert reading.read(m.FoundTrial, asked(services, "find", wish)).result is None
+    found = reading.read(m.FoundTrial, asked(services, "find", wish.model_copy(update={"apart": m.OF_BASE}))).result
     assert found is not None
     assert found.trace == kept
     wanted = TrialKey("s", "t", "a", wish.definition, wish.subject, 4)

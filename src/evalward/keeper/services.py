@@ -30,6 +30,7 @@ from evalward.records.unchanged import Unchanged
 from evalward.redaction import NOTHING, Redaction
 from evalward.targets.asking import AgentBounds, ModelDoor
 from evalward.wire import messages as m
+from evalward.wire import reading
 from evalward.wire.faults import WireFault, fault_of_error
 from evalward.wire.peer import Incoming
 
@@ -166,13 +167,13 @@ class Services:
 
     async def _prepare(self, asked: Incoming) -> bytes:
         asked.close()
-        self.models.prepare(m.read(m.Models, asked.data).names)
+        self.models.prepare(reading.read(m.Models, asked.data).names)
         gc.freeze()  # the SDKs stay as long: to look for garbage in them takes a tenth of a second each time
         return b"null"
 
     async def _ask(self, asked: Incoming) -> bytes:
         asked.close()
-        order: m.Ask = m.parse(m.asks(), asked.data)
+        order: m.Ask = reading.parse(m.asks(), asked.data)
         self._asking += 1
         try:
             reply = await self.models.ask(order.provider, order.model, order.request, order.trial)
@@ -182,7 +183,8 @@ class Services:
 
     async def _all_wait(self, asked: Incoming) -> bytes:
         asked.close()
-        if m.read(m.Number, asked.data).number == self._asking:  # fewer: the runner has an answer by now, and goes on
+        # Where fewer wait, the runner has an answer by now, and goes on.
+        if reading.read(m.Number, asked.data).number == self._asking:
             self.models.all_wait()
         return b"null"
 
@@ -198,7 +200,7 @@ class Services:
         try:
             if len(self._doors) >= MOST_DOORS:
                 raise ValueError(f"{MOST_DOORS} allowances are open")
-            order = m.read(m.AllowanceOrder, asked.data)
+            order = reading.read(m.AllowanceOrder, asked.data)
             bounds = AgentBounds(order.turns, order.tokens, order.usd, order.pinned)
             door = self.models.door(order.target, order.provider, order.model, bounds, listener)
             opened = _OpenDoor(stack, await stack.enter_async_context(door))
@@ -212,7 +214,7 @@ class Services:
 
     async def _settle(self, asked: Incoming) -> bytes:
         asked.close()
-        opened = self._doors[m.read(m.Number, asked.data).number]
+        opened = self._doors[reading.read(m.Number, asked.data).number]
         found = await opened.door.settled()
         answers = [m.AnsweredTurn(turn=one.turn, message=one.message, main=one.main) for one in found.answers]
         fault: WireFault | None = None if found.ended_by is None else fault_of_error(found.ended_by)
@@ -222,7 +224,7 @@ class Services:
 
     async def _shut_door(self, asked: Incoming) -> bytes:
         asked.close()
-        opened = self._doors.pop(m.read(m.Number, asked.data).number, None)
+        opened = self._doors.pop(reading.read(m.Number, asked.data).number, None)
         if opened is not None:
             await opened.stack.aclose()
         return b"null"
@@ -242,17 +244,17 @@ class Services:
 
     async def _harness(self, asked: Incoming) -> bytes:
         asked.close()
-        order = m.read(m.HarnessOrder, asked.data)
+        order = reading.read(m.HarnessOrder, asked.data)
         return m.written(await asyncio.to_thread(self.harnesses.run, order, asked.sender))
 
     # --- records ----------------------------------------------------------------------------------------------------
 
     def _planned(self, asked: Incoming) -> bytes:
-        self.planned(m.read(PlanOutline, asked.data))
+        self.planned(reading.read(PlanOutline, asked.data))
         return b"null"
 
     def _unchanged(self, asked: Incoming) -> bytes:
-        self._standing = self.unchanged(m.read(PlanOutline, asked.data))
+        self._standing = self.unchanged(reading.read(PlanOutline, asked.data))
         cases = [
             ChosenCases(suite=suite, target=target, cases=sorted(found.ids))
             for (suite, target), found in self._standing.items()
@@ -274,7 +276,7 @@ class Services:
 
     def _checkpoint(self, asked: Incoming) -> bytes:
         data = asked.take()
-        report, is_clean = m.read(Report, data).with_own_texts(), self.output.redaction.absent(data)
+        report, is_clean = reading.read(Report, data).with_own_texts(), self.output.redaction.absent(data)
         del data  # tens of megabytes of a large report, while its retrials are sought
         if not is_clean:
             report = self.output.redaction.record(report)
@@ -304,25 +306,25 @@ class Services:
         return store.below(folder) if folder else store
 
     def _keep(self, asked: Incoming) -> bytes:
-        order = m.read(m.KeptTrial, asked.data)
+        order = reading.read(m.KeptTrial, asked.data)
         return _shown(order.apart, self._store(order.apart).keep(order.trial)).encode()
 
     def _keep_folder(self, asked: Incoming) -> bytes:
-        order = m.read(m.Stored, asked.data)
+        order = reading.read(m.Stored, asked.data)
         self._store(order.apart).keep_folder(asked.descriptors[0], order.path, asked.sender)
         return b"null"
 
     def _has(self, asked: Incoming) -> bytes:
-        order = m.read(m.Stored, asked.data)
+        order = reading.read(m.Stored, asked.data)
         return b"true" if self._store(order.apart).has(order.path) else b"false"
 
     def _remove_folder(self, asked: Incoming) -> bytes:
-        order = m.read(m.Stored, asked.data)
+        order = reading.read(m.Stored, asked.data)
         self._store(order.apart).remove_folder(order.path)
         return b"null"
 
     def _find(self, asked: Incoming) -> bytes:
-        wish = m.read(m.Wished, asked.data)
+        wish = reading.read(m.Wished, asked.data)
         key = TrialKey(wish.suite, wish.target, wish.case, wish.definition, wish.subject, wish.trial)
         found: StoredTrial = self._store(wish.apart).find(key)
         result = found.result
@@ -333,11 +335,11 @@ class Services:
     # --- the base ---------------------------------------------------------------------------------------------------
 
     def _base_file(self, asked: Incoming) -> bytes:
-        found = self._base().read(m.read(m.BasePath, asked.data).path)
+        found = self._base().read(reading.read(m.BasePath, asked.data).path)
         return b"-" if found is None else b"+" + found
 
     def _base_listing(self, asked: Incoming) -> bytes:
-        found = self._base().listed(m.read(m.BasePath, asked.data).path)
+        found = self._base().listed(reading.read(m.BasePath, asked.data).path)
         if found is None:
             return m.written(m.Listing())
         return m.written(m.Listing(files=[m.BaseFile(path=f.path, program=f.program, link=f.link) for f in found]))

@@ -16,6 +16,7 @@ from evalward.keeper.process import started
 from evalward.records.base import Record
 from evalward.records.calibration import Calibration
 from evalward.wire import messages as m
+from evalward.wire import reading
 from evalward.wire.errors import InterruptedRunError, OtherSideError, RunnerGoneError
 from evalward.wire.faults import error_of, fault_of_error
 from evalward.wire.frames import WireError
@@ -87,8 +88,8 @@ class RunnerSession:
     @staticmethod
     def _read(model: type[R], data: bytes) -> R:
         try:
-            return m.read(model, data)
-        except m.BrokenMessageError as error:
+            return reading.read(model, data)
+        except reading.BrokenMessageError as error:
             raise OtherSideError(f"the runner's answer can't be read: {error}") from None
 
     def _job(self, name: str, order: Record, handlers: Mapping[str, Handler] | None = None) -> bytes:

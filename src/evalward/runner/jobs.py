@@ -26,6 +26,7 @@ from evalward.runner.outside import Outside
 from evalward.runner.parts import not_in_parts, refuse_unmeasured, shard_of
 from evalward.suites.across import unfed_rules
 from evalward.wire import messages as m
+from evalward.wire import reading
 from evalward.wire.peer import Peer
 
 HELD = "held by the keeper"
@@ -65,14 +66,14 @@ def _now() -> str:
 
 def begin(session: JobSession, data: bytes) -> bytes:
     """Learn what is outside."""
-    session.begun = m.read(m.Beginning, data)
+    session.begun = reading.read(m.Beginning, data)
     session.outside = _outside(session.keeper, session.begun)
     return b"null"
 
 
 def load(session: JobSession, data: bytes) -> bytes:
     """Read a configuration."""
-    order = m.read(m.LoadOrder, data)
+    order = reading.read(m.LoadOrder, data)
     if order.optional and not os.path.lexists(order.config):
         return b"null"
     loaded = load_config(Path(order.config), order.shown, Path(order.below) if order.below else None)
@@ -92,7 +93,7 @@ def read_file(session: JobSession, data: bytes) -> bytes:
 
     Raises `InputError`.
     """
-    order = m.read(m.ReadOrder, data)
+    order = reading.read(m.ReadOrder, data)
     top, name = (session.config.root, order.path) if not order.anywhere else _below(Path(order.path))
     try:
         content = read_inside(top, name, order.limit)
@@ -112,7 +113,7 @@ def _below(path: Path) -> tuple[Path, str]:
 
 def measure(session: JobSession, data: bytes) -> bytes:
     """Run the suites. The keeper gets the report at every stage of it."""
-    order = m.read(m.MeasureOrder, data)
+    order = reading.read(m.MeasureOrder, data)
     loaded = _judged_by(session, order)
     if order.keyless:
         session.outside = _outside(session.keeper, session.begun.model_copy(update={"keys": []}))
@@ -205,7 +206,7 @@ def compare_guidance(session: JobSession, data: bytes) -> bytes:
     """Run the scenarios with each guidance."""
     from evalward.runner.guidance import compare  # noqa: PLC0415
 
-    order = m.read(m.GuidanceOrder, data)
+    order = reading.read(m.GuidanceOrder, data)
     plan = _plan(session, session.config, order.chosen)
     return m.written(compare(session.config, plan, session.keeper, session.outside, order))
 
@@ -214,7 +215,7 @@ def check_judge(session: JobSession, data: bytes) -> bytes:
     """Hold a judge against labelled transcripts."""
     from evalward.runner.judging import check  # noqa: PLC0415
 
-    return m.written(check(session.keeper, session.outside, m.read(m.JudgeOrder, data)))
+    return m.written(check(session.keeper, session.outside, reading.read(m.JudgeOrder, data)))
 
 
 JOBS: Mapping[str, Callable[[JobSession, bytes], bytes]] = {

@@ -21,6 +21,7 @@ from evalward.targets.base import Reply, Request
 from evalward.targets.failures import FAILURES, Cause, TargetError
 from evalward.targets.under_way import TrialsUnderWay
 from evalward.wire import messages as m
+from evalward.wire import reading
 from evalward.wire.faults import error_of
 from evalward.wire.frames import FRAME_LIMIT
 from evalward.wire.peer import CallFailedError, Peer
@@ -68,10 +69,10 @@ class Keeper:
         """One answer. Raises `TargetError` after the retries."""
         with self.under_way.asking() as trial:
             asked = m.asks().dump_json(m.Ask(provider, model, request, trial))
-            if len(asked) > m.MOST_ASKED:
+            if reading.too_large(asked):
                 text = FAILURES[Cause.CONTEXT_LENGTH].text.format(provider=provider, model=model)
                 raise TargetError(Cause.CONTEXT_LENGTH, text, target=f"{provider}/{model}")
-            reply: Reply = m.parse(m.replies(), await self.ask_for("ask", asked))
+            reply: Reply = reading.parse(m.replies(), await self.ask_for("ask", asked))
         return reply
 
     def _tell_all_wait(self, requests: int) -> None:
@@ -95,7 +96,7 @@ class Keeper:
         with listener if listener is not None else nullcontext():
             descriptors = [listener.fileno()] if listener is not None else []
             answer = await self.ask_for("open_door", m.written(order), descriptors)
-        allowed = m.read(m.Allowed, answer)
+        allowed = reading.read(m.Allowed, answer)
         number = m.written(m.Number(number=allowed.number))
         try:
             yield _Door(self, allowed.url, allowed.token, number)
@@ -109,7 +110,7 @@ class Keeper:
 
     def harness(self, order: m.HarnessOrder) -> m.HarnessDone:
         """Have another harness run, and wait for its end. A command that isn't started is no error: `refused`."""
-        return m.read(m.HarnessDone, self.call("harness", order))
+        return reading.read(m.HarnessDone, self.call("harness", order))
 
     # --- records ----------------------------------------------------------------------------------------------------
 
@@ -123,11 +124,11 @@ class Keeper:
 
     def unchanged(self, outline: PlanOutline) -> m.UnchangedRuns:
         """The runs and cases of a plan that the change can't have touched: they are not measured."""
-        return m.read(m.UnchangedRuns, self.call("unchanged", outline))
+        return reading.read(m.UnchangedRuns, self.call("unchanged", outline))
 
     def checkpoint(self, report: Report) -> Sequence[m.RetrialRequest]:
         """Hand over what is measured so far; what of it is to be tried again."""
-        return m.read(m.Agains, self.call("checkpoint", report)).retries
+        return reading.read(m.Agains, self.call("checkpoint", report)).retries
 
     def of_guidance(self, name: str) -> Shelf:
         """A folder of their own for trials of other guidance."""
@@ -166,7 +167,7 @@ class Keeper:
 
     def base_files(self, folder: str) -> Sequence[m.BaseFile] | None:
         """The files below a folder of the base; `None` where that can't be known."""
-        return m.read(m.Listing, self.call("base_listing", m.BasePath(path=folder))).files
+        return reading.read(m.Listing, self.call("base_listing", m.BasePath(path=folder))).files
 
     def base_listing(self, folder: str) -> Sequence[str] | None:
         """Their paths alone."""
@@ -217,7 +218,7 @@ class Shelf(Struct, frozen=True):
             trial=key.trial,
             apart=self.name,
         )
-        found = m.read(m.FoundTrial, self.keeper.call("find", wish))
+        found = reading.read(m.FoundTrial, self.keeper.call("find", wish))
         return StoredTrial(result=found.result, note=found.note)
 
     def _at(self, path: str) -> m.Stored:
@@ -234,7 +235,7 @@ class _Door(Struct, frozen=True):
 
     async def settled(self) -> AgentRequests:
         """What was asked."""
-        settled = m.read(m.Settled, await self.keeper.ask_for("settle", self.number))
+        settled = reading.read(m.Settled, await self.keeper.ask_for("settle", self.number))
         error = None if settled.fault is None else error_of(m.written(settled.fault))
         answers = [AnsweredRequest(each.turn, each.message, each.main) for each in settled.answers]
         return AgentRequests(answers, settled.limit, error if isinstance(error, TargetError) else None, settled.refused)

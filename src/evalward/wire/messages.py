@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from evalward.config.model import Config
 from evalward.records.base import Count, Record
@@ -18,30 +17,7 @@ from evalward.records.trace import Message, Turn
 from evalward.targets.agents.base import Limit
 from evalward.targets.base import Reply, Request
 from evalward.wire.faults import WireFault
-
-R = TypeVar("R", bound=Record)
-
-MOST_ASKED = 128 << 20
-"""Bytes of a question to a model, or of its answer: several times what providers take and what is read of them."""
-
-
-class BrokenMessageError(Exception):
-    """The other side sent something that is no such record."""
-
-
-def read(model: type[R], data: bytes) -> R:
-    """The record that came over the wire. Raises `BrokenMessageError`."""
-    try:
-        return model.model_validate_json(data)
-    except (ValidationError, RecursionError) as error:
-        raise BrokenMessageError(f"{model.__name__}: {_first(error)}") from None
-
-
-def _first(error: ValidationError | RecursionError) -> str:
-    if isinstance(error, RecursionError):
-        return "too deep"
-    first = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+from evalward.wire.reading import Talk
 
 
 def written(record: Record) -> bytes:
@@ -213,16 +189,6 @@ def replies() -> TypeAdapter[Reply]:
     return TypeAdapter(Reply)
 
 
-def parse(adapter: TypeAdapter[Any], data: bytes) -> Any:
-    """What an adapter reads: one question or one answer. Raises `BrokenMessageError`, for too many bytes too."""
-    if len(data) > MOST_ASKED:
-        raise BrokenMessageError(f"{len(data):,} bytes are too much for one question or answer")
-    try:
-        return adapter.validate_json(data)
-    except (ValidationError, RecursionError) as error:
-        raise BrokenMessageError(_first(error)) from None
-
-
 class Models(Record):
     """Models, as `provider/name`."""
 
@@ -266,7 +232,7 @@ class AnsweredTurn(Record):
     main: bool
 
 
-class Settled(Record):
+class Settled(Talk):
     """What an agent asked: its turns, the limit that ended it, and the provider's fault that its last request met."""
 
     answers: list[AnsweredTurn] = []
@@ -279,7 +245,7 @@ OF_BASE = "/base"
 """Stands for the base's trials where else a guidance is named, none of which begins so."""
 
 
-class KeptTrial(Record):
+class KeptTrial(Talk):
     """A trial to write down. `apart` names the guidance that it belongs to, for trials of no run."""
 
     trial: Trial
@@ -305,7 +271,7 @@ class Wished(Record):
     apart: str | None = None
 
 
-class FoundTrial(Record):
+class FoundTrial(Talk):
     """An earlier trial's result, or nothing; `note` says what was there instead."""
 
     result: Result | None = None

@@ -15,7 +15,8 @@ from evalward.suites.judge.rubric import Criterion, Rubric
 from evalward.targets.agents.program import READERS
 from evalward.wire.faults import error_of
 from evalward.wire.frames import CALL, Frame, Frames, WireError, send
-from evalward.wire.messages import BrokenMessageError, HeadConfig, KeptTrial, Settled, asks, parse, read, replies
+from evalward.wire.messages import HeadConfig, KeptTrial, Settled, asks, replies
+from evalward.wire.reading import BrokenMessageError, parse, read
 from support.fuzzing.folders import write_files
 from support.fuzzing.projects import CONFIG as HEAD
 from support.fuzzing.projects import recording

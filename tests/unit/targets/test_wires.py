@@ -10,6 +10,8 @@ from typing import Any
 
 import httpx2
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evalward.records.trace import Block, Message, Opaque, Text, ToolResult, ToolUse
 from evalward.runner.link import Keeper
@@ -27,8 +29,17 @@ from evalward.targets.models.reading import (
 )
 from evalward.targets.models.sampling import takes_sampling
 from evalward.targets.models.settings import LiveSettings
-from evalward.wire.messages import MOST_ASKED, BrokenMessageError, asks, parse, replies
+from evalward.wire.messages import KeptTrial, Models, asks, replies
 from evalward.wire.peer import Peer
+from evalward.wire.reading import (
+    MOST_ASKED,
+    MOST_TALK_VALUES,
+    MOST_VALUES,
+    BrokenMessageError,
+    has_more_values,
+    parse,
+    read,
+)
 
 SETTINGS = LiveSettings("openai", "gpt-4.1", "https://h/v1", None)
 TOOL = ToolSpec("bash", "Runs it.", {"type": "object"})
@@ -407,12 +418,58 @@ def test_what_no_provider_takes_is_not_read(adapter: Callable[[], Any]) -> None:
         parse(adapter(), bytes(MOST_ASKED + 1))
 
 
-async def test_a_question_that_no_provider_takes_is_too_long_a_conversation() -> None:
+MANY = b"[" + b"0," * MOST_TALK_VALUES + b"0]"
+
+
+@pytest.mark.parametrize(
+    ("opened", "named"),
+    [
+        (lambda: parse(asks(), b'{"request": {"messages": [{"role": "user", "content": ' + MANY + b"}]}}"), ""),
+        (lambda: parse(replies(), b'{"message": {"role": "assistant", "content": ' + MANY + b"}}"), ""),
+        (lambda: read(KeptTrial, b'{"trial": ' + MANY + b"}"), "KeptTrial: "),
+    ],
+)
+def test_a_conversation_of_very_many_values_is_not_read(opened: Callable[[], Any], named: str) -> None:
+    """`make fuzz` found 12 MB of zeros in the place of blocks, which took 6 GB and 49 s."""
+    with pytest.raises(BrokenMessageError, match=f"^{named}more than 250,000 values are too much for one message$"):
+        opened()
+
+
+def test_a_message_of_very_many_values_is_not_read__and_very_many_mistakes_are_counted_only() -> None:
+    with pytest.raises(BrokenMessageError, match=r"^Models: more than 3,000,000 values are too much for one message$"):
+        read(Models, b'{"names": [' + b"0," * MOST_VALUES + b"0]}")
+    with pytest.raises(BrokenMessageError, match=r"^Models: 1,001 mistakes$"):
+        read(Models, json.dumps({"names": [0] * 1_001}).encode())
+    with pytest.raises(BrokenMessageError, match=r"^Models: names.0: "):
+        read(Models, json.dumps({"names": [0] * 1_000}).encode())
+
+
+@given(st.recursive(st.text() | st.integers(), lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_commas_and_brackets_in_texts_are_no_values(value: Any) -> None:
+    def marks(one: Any) -> int:
+        if not isinstance(one, list | dict):
+            return 0
+        items = list(one.values()) if isinstance(one, dict) else one
+        return 1 + max(0, len(items) - 1) + sum(map(marks, items))
+
+    data, values = json.dumps(value, ensure_ascii=False).encode(), marks(value)
+    assert not has_more_values(data, values)
+    assert not values or has_more_values(data, values - 1)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        Request(system="x" * MOST_ASKED, messages=[]),
+        Request(system="", messages=[assistant(ToolUse(id="1", name="n", input={"many": [0] * MOST_TALK_VALUES}))]),
+    ],
+    ids=["bytes", "values"],
+)
+async def test_a_question_that_no_provider_takes_is_too_long_a_conversation(request_: Request) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        request = Request(system="x" * MOST_ASKED, messages=[])
         with pytest.raises(TargetError, match="The conversation became longer than gpt-5 can read") as failed:
-            await Keeper(Peer(ours, lambda _: None)).ask("openai", "gpt-5", request)
+            await Keeper(Peer(ours, lambda _: None)).ask("openai", "gpt-5", request_)
         assert (failed.value.cause, failed.value.target) == (Cause.CONTEXT_LENGTH, "openai/gpt-5")
 
 

@@ -1,0 +1,79 @@
+"""Reading what came over the wire, within bounds: the other side may be anybody's."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from evalward.records.base import Record
+
+R = TypeVar("R", bound=Record)
+
+MOST_ASKED = 128 << 20
+"""Bytes of a question to a model, or of its answer: several times what providers take and what is read of them."""
+MOST_TALK_VALUES = 250_000
+"""Values of a message that holds a conversation: pydantic notes a wrong one five times, once for each kind of block."""
+MOST_VALUES = 3_000_000
+"""Values of any other message: as many as are read of a report's file."""
+_MOST_NOTED = 1_000  # mistakes that are looked through for the first: pydantic writes all of them out, or none
+_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+
+
+class BrokenMessageError(Exception):
+    """The other side sent something that is no such record."""
+
+
+class Talk(Record):
+    """A message that holds a conversation."""
+
+
+def read(model: type[R], data: bytes) -> R:
+    """The record that came over the wire. Raises `BrokenMessageError`, for one of too many values too."""
+    try:
+        _refuse_many(data, MOST_TALK_VALUES if issubclass(model, Talk) else MOST_VALUES)
+        return model.model_validate_json(data)
+    except (ValidationError, RecursionError, BrokenMessageError) as error:
+        raise BrokenMessageError(f"{model.__name__}: {_first(error)}") from None
+
+
+def has_more_values(data: bytes, most: int) -> bool:
+    """Whether a JSON text has more values than `most`, about: its commas and brackets, other than in its strings."""
+    return _marks(data) > most and _marks(_TEXT.sub(b"", data)) > most
+
+
+def _marks(data: bytes) -> int:
+    return data.count(b",") + data.count(b"[") + data.count(b"{")
+
+
+def _refuse_many(data: bytes, most: int) -> None:
+    if has_more_values(data, most):
+        raise BrokenMessageError(f"more than {most:,} values are too much for one message")
+
+
+def _first(error: ValidationError | RecursionError | BrokenMessageError) -> str:
+    if isinstance(error, BrokenMessageError):
+        return str(error)
+    if isinstance(error, RecursionError):
+        return "too deep"
+    if error.error_count() > _MOST_NOTED:
+        return f"{error.error_count():,} mistakes"
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+
+
+def too_large(asked: bytes) -> bool:
+    """Whether the other side would refuse to read this question for its size."""
+    return len(asked) > MOST_ASKED or has_more_values(asked, MOST_TALK_VALUES)
+
+
+def parse(adapter: TypeAdapter[Any], data: bytes) -> Any:
+    """What an adapter reads: one question or one answer. Raises `BrokenMessageError`, for `too_large` ones too."""
+    if len(data) > MOST_ASKED:
+        raise BrokenMessageError(f"{len(data):,} bytes are too much for one question or answer")
+    _refuse_many(data, MOST_TALK_VALUES)
+    try:
+        return adapter.validate_json(data)
+    except (ValidationError, RecursionError) as error:
+        raise BrokenMessageError(_first(error)) from None
