@@ -183,8 +183,7 @@ class Services:
 
     async def _all_wait(self, asked: Incoming) -> bytes:
         asked.close()
-        # Where fewer wait, the runner has an answer by now, and goes on.
-        if reading.read(m.Number, asked.data).number == self._asking:
+        if reading.read(m.Number, asked.data).number == self._asking:  # of fewer, one has its answer by now
             self.models.all_wait()
         return b"null"
 
