@@ -5,14 +5,14 @@ from __future__ import annotations
 import traceback
 from typing import Literal
 
-from pydantic import ValidationError
-
 from evalward.records.base import Record, clean_text
 from evalward.records.problem import InputError, Problem
 from evalward.targets.failures import Cause, TargetError
 from evalward.wire.errors import InterruptedRunError, OtherSideError, RemoteFilesError
+from evalward.wire.reading import BrokenMessageError, read
 
 MESSAGE_LIMIT, TRACEBACK_LIMIT = 4000, 20_000  # characters
+MOST_BYTES, MOST_VALUES = 16 << 20, 100_000  # of a failure: some thousand problems of a user's files
 
 
 class WireFault(Record):
@@ -55,8 +55,8 @@ def fault_of_error(error: BaseException) -> WireFault:
 def error_of(data: bytes) -> Exception:
     """The exception of a failure that came over the wire, whatever it says."""
     try:
-        fault = WireFault.model_validate_json(data)
-    except ValidationError:
+        fault = read(WireFault, data[: MOST_BYTES + 1], MOST_VALUES)  # what is cut off is no JSON any more
+    except BrokenMessageError:
         return OtherSideError("a failure that can't be read")
     if fault.kind == "input" and fault.problems:
         return InputError(fault.problems)

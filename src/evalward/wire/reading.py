@@ -29,10 +29,10 @@ class Talk(Record):
     """A message that holds a conversation."""
 
 
-def read(model: type[R], data: bytes) -> R:
+def read(model: type[R], data: bytes, most_values: int = MOST_VALUES) -> R:
     """The record that came over the wire. Raises `BrokenMessageError`, for one of too many values too."""
     try:
-        _refuse_many(data, MOST_TALK_VALUES if issubclass(model, Talk) else MOST_VALUES)
+        _refuse_many(data, MOST_TALK_VALUES if issubclass(model, Talk) else most_values)
         return model.model_validate_json(data)
     except (ValidationError, RecursionError, BrokenMessageError) as error:
         raise BrokenMessageError(f"{model.__name__}: {_first(error)}") from None

@@ -93,6 +93,7 @@ STREAMS: dict[str, list[Any]] = {
 ERROR: dict[str, Any] = {
     "error": {"type": "overloaded_error", "message": "m", "code": "c", "param": None, "details": {}}
 }
+LARGEST = 32_000_000  # bytes of a stream: of a larger one it is our own copies here that take the memory
 ASKED = Request("Be brief.", (Message(role="user", content=[Text(text="Hello")]),))
 VOTE: dict[str, Any] = {
     "scores": {"clear": 0.5, "whole": 1},
@@ -164,7 +165,7 @@ def ask(
 def _asked(provider: str, *, stream: bool, status: int = 200) -> Callable[[bytes, Path], object]:
     def read(data: bytes, folder: Path) -> object:
         kind = "text/event-stream" if stream else "application/json"
-        body = sent_as_events(data) if stream else data
+        body = sent_as_events(data[:LARGEST]) if stream else data
         headers = {
             "content-type": kind,
             "retry-after": data[:40].decode("latin-1").replace("\n", " ").replace("\r", ""),
@@ -177,6 +178,7 @@ def _asked(provider: str, *, stream: bool, status: int = 200) -> Callable[[bytes
 
 def _proxied(provider: str, *, stream: bool) -> Callable[[bytes, Path], object]:
     def read(data: bytes, folder: Path) -> object:
+        data = data[:LARGEST]
         with reading():
             reply = WIRES[provider].reply(sent_as_events(data) if stream else data, stream=stream)
         text = Trace(messages=[reply.message], turns=[reply.turn]).model_dump_json()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evalward.records.problem import InputError, wrong
 from evalward.targets.failures import Cause, TargetError
 from evalward.wire.errors import InterruptedRunError, OtherSideError, RemoteFilesError
-from evalward.wire.faults import error_of, fault_of_error
+from evalward.wire.faults import MOST_BYTES, MOST_VALUES, error_of, fault_of_error
 from evalward.wire.messages import written
 
 
@@ -35,6 +35,28 @@ def test_the_systems_refusal_keeps_its_number() -> None:
     found = across(OSError(28, "No space left on device"))
     assert isinstance(found, OSError)
     assert (found.errno, found.strerror) == (28, "No space left on device")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"kind": "input", "problems": [' + b"0," * MOST_VALUES + b"0]}",
+        b'{"message": "' + b"x" * MOST_BYTES + b'"}',
+    ],
+    ids=["values", "bytes"],
+)
+def test_what_no_failure_says_is_not_read(data: bytes) -> None:
+    """`make fuzz` found 46 MB of zeros in the place of problems, which took more than 10 s."""
+    found = error_of(data)
+    assert isinstance(found, OtherSideError)
+    assert str(found) == "a failure that can't be read"
+
+
+def test_many_mistakes_of_a_user_come_across() -> None:
+    problems = [wrong("a.yml", "x, " * 500, "Mend it.", line=line).problems[0] for line in range(1_000)]
+    found = across(InputError(problems))
+    assert isinstance(found, InputError)
+    assert list(found.problems) == problems
 
 
 def test_others_keep_what_they_are() -> None:
