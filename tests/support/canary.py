@@ -1,7 +1,8 @@
 """A process with a secret, and a hostile command that looks for it everywhere. Run as a program, optionally as a user.
 
 `python canary.py USER|- WALL INTERPRETER FOLDER`: becomes the user, makes a workspace behind only that wall and prints
-as JSON what the command found. The folder holds what stands for the parent's files.
+as JSON what the command found. The folder holds what stands for the parent's files. The secret is in our environment,
+and in that of no other run: two run at a time as the same user, and see each other until their walls stand.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ import sys
 import threading
 from pathlib import Path
 
-CANARY = "canary-3f9a17c2"
+VARIABLE = "EVALWARD_CANARY"
 
 # Prints a name for each way on which the secret was found. The secret itself isn't in it: only its halves are.
 THIEF = """
 import ctypes, glob, os, socket, struct, sys
-SECRET = ("canary-" + "3f9a17c2").encode()
+SECRET = (HALVES).encode()
 parent, others = int(sys.argv[1]), sys.argv[2:]
 
 def look(way, path):
@@ -92,7 +93,7 @@ async def main(wall: str, folder: Path) -> None:
     thread = threading.Thread(target=stop.wait, daemon=True)
     thread.start()
     async with await workspace.Workspace.create(None, WorkspaceSettings(readable=(folder / "checkout",))) as place:
-        done = await place.run(["python3", "-c", THIEF, str(os.getpid()), *files], env=env, timeout_s=20)
+        done = await place.run(["python3", "-c", thief(), str(os.getpid()), *files], env=env, timeout_s=20)
         own = await place.run(["cat", str(folder / "checkout" / "code.txt")])
     stop.set()
     thread.join()
@@ -100,11 +101,18 @@ async def main(wall: str, folder: Path) -> None:
     sys.stdout.write(json.dumps(answer))
 
 
+def thief() -> str:
+    """The program that looks for our secret."""
+    secret = os.environ[VARIABLE]
+    half = len(secret) // 2
+    return THIEF.replace("HALVES", f"{secret[:half]!r} + {secret[half:]!r}")
+
+
 def ctypes_buffer() -> tuple[object, int]:
     """Bytes of ours at a known address."""
     import ctypes
 
-    buffer = ctypes.create_string_buffer(CANARY.encode())
+    buffer = ctypes.create_string_buffer(os.environ[VARIABLE].encode())
     return buffer, ctypes.addressof(buffer)
 
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.canary import CANARY
+from support.canary import VARIABLE
 
 pytestmark = pytest.mark.cold
 
@@ -27,16 +29,37 @@ TESTS = Path(__file__).resolve().parents[2]
 def folder() -> Iterator[Path]:
     """What lies around: in a place that every user can reach, as on a runner."""
     place = Path(tempfile.mkdtemp(prefix="evalward-canary-")).resolve()
+    secret = new_secret()
     for name in ("home/.netrc", "runner/set_env", "checkout/.git/config"):
         (place / name).parent.mkdir(parents=True, exist_ok=True)
-        (place / name).write_text(f"token {CANARY}\n")
+        (place / name).write_text(f"token {secret}\n")
     (place / "checkout" / "code.txt").write_text("code\n")
     yield place
     shutil.rmtree(place)
 
 
+def new_secret() -> str:
+    """One for each run: what another one's processes show is no finding."""
+    return f"canary-{secrets.token_hex(8)}"
+
+
+@contextmanager
+def another_run(user: str) -> Iterator[None]:
+    """A process of the same user with a secret of its own, and without walls as yet."""
+    number = int(user)
+    other = subprocess.Popen(
+        ["/bin/sleep", "300"], env={VARIABLE: new_secret()}, user=number, group=number, extra_groups=[]
+    )
+    try:
+        yield
+    finally:
+        other.kill()
+        other.wait()
+
+
 def run(user: str, wall: str, folder: Path) -> dict[str, Any]:
     """The program of `support.canary` with the secret in its environment and in an open file."""
+    secret = (folder / "home" / ".netrc").read_text().split()[1]
     for path in (folder, *folder.rglob("*")):
         if user != "-":
             os.chown(path, int(user), int(user))
@@ -51,7 +74,7 @@ def run(user: str, wall: str, folder: Path) -> dict[str, Any]:
         done = subprocess.run(
             [sys.executable, str(TESTS / "support" / "canary.py"), user, wall, interpreter, str(folder)],
             env={
-                "EVALWARD_CANARY": CANARY,
+                VARIABLE: secret,
                 "PYTHONPATH": os.pathsep.join([str(TESTS), *filter(None, sys.path)]),
                 "PATH": os.defpath,
                 "HOME": str(folder / "home"),
@@ -89,7 +112,8 @@ def test_landlock_alone_keeps_memory_and_files_but_no_socket_and_says_so(user: s
 def test_without_any_wall_our_memory_is_hidden_still_but_files_are_open(folder: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root can become another user")
-    answer = run(NOBODY, "nothing", folder)
+    with another_run(NOBODY):
+        answer = run(NOBODY, "nothing", folder)
     found = [line for line in answer["found"].splitlines() if line.startswith("FOUND")]
     assert found  # the thief can find something: the other tests are no accident
     assert all(line.startswith(("FOUND file", "FOUND docker")) for line in found)
