@@ -18,7 +18,9 @@ MOST_TALK_VALUES = 250_000
 MOST_VALUES = 3_000_000
 """Values of any other message: as many as are read of a report's file."""
 _MOST_NOTED = 1_000  # mistakes that are looked through for the first: pydantic writes all of them out, or none
-_TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_PIECE = re.compile(
+    rb'([,\[{])|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL
+)  # a mark, or a text, which may break off
 
 
 class BrokenMessageError(Exception):
@@ -39,12 +41,21 @@ def read(model: type[R], data: bytes, most_values: int = MOST_VALUES) -> R:
 
 
 def has_more_values(data: bytes, most: int) -> bool:
-    """Whether a JSON text has more values than `most`, about: its commas and brackets, other than in its strings."""
-    return _marks(data) > most and _marks(_TEXT.sub(b"", data)) > most
+    """Whether a JSON text has more values than `most`, about: its commas and brackets, other than in its strings.
 
-
-def _marks(data: bytes) -> int:
-    return data.count(b",") + data.count(b"[") + data.count(b"{")
+    It stops there, and keeps nothing of what it has passed. More than two strings for each of them are no JSON.
+    """
+    if data.count(b",") + data.count(b"[") + data.count(b"{") <= most:
+        return False
+    marks = texts = 0
+    for piece in _PIECE.finditer(data):
+        if piece.lastindex:
+            marks += 1
+        else:
+            texts += 1
+        if marks > most or texts > 2 * most + 2:
+            return True
+    return False
 
 
 def _refuse_many(data: bytes, most: int) -> None:
