@@ -11,7 +11,8 @@ from functools import cache
 from math import isfinite
 from typing import Annotated, Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic_core import core_schema
 
 
 class Record(BaseModel):
@@ -137,7 +138,15 @@ def clean_text(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-Cleaned = Annotated[str, AfterValidator(clean_text)]
+class _Clean:
+    """Marks a text for `clean_text`, but not where it is read from JSON: pydantic's reader refuses lone surrogates."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        text = handler(source)
+        return core_schema.json_or_python_schema(text, core_schema.no_info_after_validator_function(clean_text, text))
+
+
+Cleaned = Annotated[str, _Clean()]
 """A text of somebody else's that can be written as UTF-8, whatever it held."""
 
 MAX_NESTING = 100  # of a foreign value: pydantic writes no more than 255 levels, those of the record around it included

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from evalward.decide.cases import missing_case
-from evalward.records.base import canonical, clean_text, digest, digest_text, unchecked
+from evalward.records.base import Cleaned, Record, canonical, clean_text, digest, digest_text, json_data, unchecked
 from evalward.records.comparison import Tally
 from support.results import baseline, passes, run
 
@@ -97,3 +98,21 @@ def test_trials_of_a_baseline_and_changes_of_cases_are_made_with_every_field_in_
         again = type(record).model_validate_json(record.model_dump_json())
         assert again == record
         assert again.model_dump_json() == record.model_dump_json()
+
+
+class _Words(Record):
+    text: Cleaned = ""
+    texts: list[Cleaned] = []
+
+
+@given(any_text)
+def test_a_cleaned_text_is_clean_from_python_and_from_json(text: str) -> None:
+    made = _Words(text=text, texts=[text])
+    assert (made.text, made.texts) == (clean_text(text), [clean_text(text)])
+    assert _Words.model_validate_json(json_data(made)) == made
+
+
+@pytest.mark.parametrize("text", [rb"\ud800", rb"\ud800\ud800", rb"\udc00", rb"\udc00\ud800", b"\xed\xa0\x80"])
+def test_no_lone_surrogate_comes_in_by_json(text: bytes) -> None:
+    with pytest.raises(ValidationError, match="Invalid JSON"):
+        _Words.model_validate_json(b'{"text": "' + text + b'"}')
