@@ -31,11 +31,42 @@ class Record(BaseModel):
         defer_build=True,  # a process uses a few of the many records that it loads
     )
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """That of its fields; a list or table is read up to its first mistake."""
+        schema = handler(source)
+        _stop_at_first(handler.resolve_ref_schema(schema), cls)
+        return schema
+
+
+def _stop_at_first(schema: Any, model: type[BaseModel]) -> None:
+    """Have lists and tables of a record end at the first wrong value: of millions, each would be noted by its path."""
+    if isinstance(schema, list | tuple):
+        for part in schema:
+            _stop_at_first(part, model)
+    if not isinstance(schema, dict) or schema.get("cls", model) is not model:
+        return
+    kind = schema.get("type")
+    if isinstance(kind, str) and kind in _MANY:
+        schema["fail_fast"] = True
+    for key, part in schema.items():
+        if key not in _NO_SCHEMA:
+            _stop_at_first(part, model)
+
+
+_MANY = {"list", "dict", "set", "frozenset", "tuple"}
+_NO_SCHEMA = {"default", "metadata", "serialization"}  # of pydantic's: what is in there may look like one
+
 
 class StrictRecord(Record):
-    """A record that people write: a key that it doesn't know is a mistake, not a future version."""
+    """A record that people write: a key that it doesn't know is a mistake, not a future version. All are named."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        """That of its fields, as it is."""
+        return handler(source)
 
 
 R = TypeVar("R", bound=Record)

@@ -50,7 +50,7 @@ class LoadOrder(Record):
     optional: bool = False
 
 
-class HeadConfig(Record):
+class HeadConfig(Talk):
     """A configuration as it was read. `unfed` are the rules that none of its suites has a metric for."""
 
     config: Config

@@ -14,7 +14,7 @@ R = TypeVar("R", bound=Record)
 MOST_ASKED = 128 << 20
 """Bytes of a question to a model, or of its answer: several times what providers take and what is read of them."""
 MOST_TALK_VALUES = 250_000
-"""Values of a message that holds a conversation: pydantic notes a wrong one five times, once for each kind of block."""
+"""Values of a message in which each mistake is noted: one in a block of a conversation once for each kind of block."""
 MOST_VALUES = 3_000_000
 """Values of any other message: as many as are read of a report's file."""
 _MOST_NOTED = 1_000  # mistakes that are looked through for the first: pydantic writes all of them out, or none
@@ -28,7 +28,7 @@ class BrokenMessageError(Exception):
 
 
 class Talk(Record):
-    """A message that holds a conversation."""
+    """A message that holds a conversation, or what people wrote: each mistake in it is noted, some several times."""
 
 
 def read(model: type[R], data: bytes, most_values: int = MOST_VALUES) -> R:
