@@ -19,7 +19,7 @@ KEPT = 6
 def open_folds(page: Visit) -> None:
     """Open everything, trials with all that is in them, too."""
     page.ask("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
-    page.page.wait_for_function("document.querySelector('script.texts') === null")
+    page.until("document.querySelector('script.texts') === null")
 
 
 def with_few_trials(page: Visit) -> None:

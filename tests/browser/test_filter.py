@@ -49,9 +49,7 @@ def choose(page: Visit, name: str, value: str) -> None:
 
 def search(page: Visit, text: str) -> None:
     page.one("#filter input[name=text]").fill(text)
-    page.page.wait_for_function(
-        "(text) => new URLSearchParams(location.hash.slice(2)).get('text') === (text || null)", arg=text
-    )
+    page.until("(text) => new URLSearchParams(location.hash.slice(2)).get('text') === (text || null)", text)
 
 
 def test_everything_is_shown_at_first(page: Visit) -> None:
@@ -102,7 +100,7 @@ def test_one_button_shows_everything_again(page: Visit) -> None:
     choose(page, "status", "failed")
     search(page, "json")
     page.one("#filter button[type=reset]").click()
-    page.page.wait_for_function("location.hash === '#?'")
+    page.until("location.hash === '#?'")
     assert len(shown(page)) == 77
     assert page.one("#filter select[name=status]").input_value() == ""
 
@@ -131,7 +129,7 @@ def test_back_leads_from_a_case_to_the_list_that_it_was_chosen_from(page: Visit)
 def test_an_address_without_a_filter_shows_everything_again(page: Visit) -> None:
     choose(page, "status", "broken")
     page.ask("location.hash = '#?'")
-    page.page.wait_for_function("document.querySelectorAll('.all-cases tr[data-status]:not([hidden])').length === 77")
+    page.until("document.querySelectorAll('.all-cases tr[data-status]:not([hidden])').length === 77")
     assert page.one("#filter select[name=status]").input_value() == ""
 
 

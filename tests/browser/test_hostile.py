@@ -22,7 +22,7 @@ EVERY_ELEMENT = "Array.from(document.querySelectorAll('*'))"
 
 def open_all(page: Visit) -> None:
     page.ask("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
-    page.page.wait_for_function("document.querySelector('script.texts') === null")
+    page.until("document.querySelector('script.texts') === null")
 
 
 def touch_all(page: Visit) -> None:
@@ -119,7 +119,7 @@ def test_the_policy_stops_what_got_into_the_page(browser: Any, pages: Pages, tmp
     )
     (tmp_path / "evil.js").write_text("window.hacked = 1")
     with visit(browser, file) as page:
-        page.page.wait_for_function("document.documentElement.classList.contains('scripts')")
+        page.until("document.documentElement.classList.contains('scripts')")
         assert page.ask("window.hacked") is None
         assert page.one("main").is_visible()
         assert any(complaint.startswith("POLICY") for complaint in page.complaints), page.complaints

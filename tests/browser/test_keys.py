@@ -131,7 +131,7 @@ def test_a_link_of_the_page_leads_to_its_trial_though_the_filter_hides_it(page: 
     link = page.page.locator("article.case .marks a").first
     target = str(link.get_attribute("href"))
     link.click()
-    page.page.wait_for_function("(id) => document.getElementById(id).checkVisibility()", arg=target[1:])
+    page.until("(id) => document.getElementById(id).checkVisibility()", target[1:])
     assert page.ask("location.hash") == target
 
 

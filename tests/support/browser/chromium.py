@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ ARGUMENTS = (
     "--host-resolver-rules=MAP * ~NOTFOUND",
 )
 Scheme = Literal["light", "dark"]
+PATIENCE_S = 30
 WIDTHS = (360, 1400)
 """Pixels: a telephone, and the screen of who reviews."""
 
@@ -109,6 +111,17 @@ class Visit:
     def ask(self, script: str, argument: object = None) -> Any:
         """What a JavaScript expression gives in the page."""
         return self.page.evaluate(script, argument)
+
+    def until(self, script: str, argument: object = None) -> None:
+        """Wait until a JavaScript expression is true in the page.
+
+        Playwright's own `wait_for_function` asks a second time from within the page, by `eval`, which the page's policy
+        forbids: it fails whenever the first answer is not yet the right one.
+        """
+        end = time.monotonic() + PATIENCE_S
+        while not self.ask(script, argument):
+            assert time.monotonic() < end, f"not true within {PATIENCE_S} s: {script}"
+            self.page.wait_for_timeout(20)
 
     def _failed(self, request: Any) -> None:
         if request.failure == "csp":
