@@ -62,14 +62,7 @@ KINDS: Mapping[str, Kind] = {
     "command": Kind(
         _PYTHON,
         [
-            *(
-                "support.warm",
-                "support.anew",
-                "anthropic.types",
-                "openai.types.chat",
-                "openai.types.responses",
-                "evalward.cli",
-            ),
+            *("support.warm", "support.anew", "support.loaded_sdks", "evalward.cli"),
             *("evalward.action", "evalward.commands.*", "evalward.keeper.*", "evalward.github.*"),
             *("evalward.targets.models.*", "evalward.importers.*", "evalward.render.*", "evalward.decide.*"),
             *("evalward.suites.bash.kind", "evalward.suites.bash.evidence", "evalward.suites.bash.trial_sections"),

@@ -9,6 +9,7 @@ from evalward.records.trace import Block, Message, Opaque, StopReason, Text, Too
 from evalward.targets.base import Reply, Request
 from evalward.targets.models.anthropic_cache import CacheMarking
 from evalward.targets.models.bounded import UNCOMPRESSED, bounded_to
+from evalward.targets.models.on_demand import load_on_demand
 from evalward.targets.models.protocol import ModelProtocol
 from evalward.targets.models.reading import (
     Json,
@@ -226,8 +227,13 @@ class AnthropicWire:
         await self._client.close()
 
 
+def load_sdk() -> None:
+    """Load the SDK, as far as a client needs it."""
+    load_on_demand("anthropic", "AsyncAnthropic", "AsyncStream", "DefaultAsyncHttpxClient", "Omit")
+
+
 def _stream_class() -> type:
-    from anthropic import AsyncStream  # noqa: PLC0415 - costs a second; only who asks a model pays it
+    from anthropic import AsyncStream  # noqa: PLC0415 - has been loaded by who made the client
 
     return AsyncStream[object]
 
@@ -237,7 +243,8 @@ def make_client(settings: LiveSettings, key: Secret, most: int | None = None) ->
 
     `most`: the bytes that it reads of an answer.
     """
-    import anthropic  # noqa: PLC0415
+    load_sdk()
+    import anthropic  # noqa: PLC0415 - costs half a second; only who asks a model pays it
 
     headers: dict[str, Any] = dict(settings.headers)
     if not key:

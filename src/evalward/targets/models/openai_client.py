@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalward.targets.base import Reply, Request
 from evalward.targets.models.bounded import UNCOMPRESSED, bounded_to
+from evalward.targets.models.on_demand import load_on_demand
 from evalward.targets.models.reading import Json, reading
 from evalward.targets.models.sending import answered
 from evalward.targets.models.settings import LiveSettings, Secret
@@ -35,12 +36,18 @@ def newer(model: str) -> bool:
     return _REASONING.match(model.rpartition("/")[2]) is not None
 
 
+def load_sdk() -> None:
+    """Load the SDK, as far as a client needs it."""
+    load_on_demand("openai", "AsyncOpenAI", "AsyncStream", "DefaultAsyncHttpxClient", "Omit")
+
+
 def make_client(settings: LiveSettings, key: Secret, most: int | None = None) -> AsyncOpenAI:
     """A client that takes nothing from the environment, retries nothing itself, and follows no redirect.
 
     `most`: the bytes that it reads of an answer.
     """
-    import openai  # noqa: PLC0415 - costs half a second; only who asks a model pays it
+    load_sdk()
+    import openai  # noqa: PLC0415 - costs a third of a second; only who asks a model pays it
 
     headers = dict(settings.headers)
     client = openai.AsyncOpenAI(
@@ -67,7 +74,7 @@ def extra_headers(key: Secret) -> dict[str, Any] | None:
 
     The SDK believes this of a request, not of a client.
     """
-    from openai import Omit  # noqa: PLC0415
+    from openai import Omit  # noqa: PLC0415 - has been loaded by who made the client
 
     return None if key else {"Authorization": Omit()}
 
@@ -102,7 +109,7 @@ class OpenAIBatchWay:
 
 
 def _stream_class() -> type:
-    from openai import AsyncStream  # noqa: PLC0415 - costs half a second; only who asks a model pays it
+    from openai import AsyncStream  # noqa: PLC0415 - has been loaded by who made the client
 
     return AsyncStream[object]
 
