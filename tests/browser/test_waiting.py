@@ -10,6 +10,8 @@ from support.browser import chromium
 from support.browser.chromium import visit
 from support.browser.documents import Pages
 
+pytestmark = pytest.mark.browser
+
 THIRD_TIME = "(window.asked = (window.asked || 0) + 1) >= 3"
 
 

@@ -65,11 +65,11 @@ class _Finder(MetaPathFinder):
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is None or spec.submodule_search_locations is None or type(spec.loader) is not SourceFileLoader:
             return None
-        spec.loader = _Loader(fullname, spec.loader.path)
+        spec.loader = _ListLoader(fullname, spec.loader.path)
         return spec
 
 
-class _Loader(SourceFileLoader):
+class _ListLoader(SourceFileLoader):
     """Loads a package without the names that it lists.
 
     A package within the SDK that does more than list names is loaded as Python does. The SDK's own does more (it sets
