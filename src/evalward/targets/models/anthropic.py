@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from evalward.records.trace import Block, Message, Opaque, StopReason, Text, ToolResult, ToolUse, Turn, Usage
 from evalward.targets.base import Reply, Request
 from evalward.targets.models.anthropic_cache import CacheMarking
-from evalward.targets.models.bounded import UNCOMPRESSED, bounded_to
+from evalward.targets.models.http_client import client_options
 from evalward.targets.models.on_demand import load_on_demand
 from evalward.targets.models.protocol import ModelProtocol
 from evalward.targets.models.reading import (
@@ -256,12 +256,7 @@ def make_client(settings: LiveSettings, key: Secret, most: int | None = None) ->
         max_retries=0,
         timeout=settings.timeout_s,
         open_telemetry=False,
-        http_client=anthropic.DefaultAsyncHttpxClient(
-            follow_redirects=False,
-            timeout=settings.timeout_s,
-            headers=UNCOMPRESSED,
-            event_hooks={"response": [bounded_to(most)]},
-        ),
+        http_client=anthropic.DefaultAsyncHttpxClient(**client_options(settings, most)),
     )
     client._custom_headers = headers  # without ANTHROPIC_CUSTOM_HEADERS, which no report would show
     return client

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalward.targets.base import Reply, Request
-from evalward.targets.models.bounded import UNCOMPRESSED, bounded_to
+from evalward.targets.models.http_client import client_options
 from evalward.targets.models.on_demand import load_on_demand
 from evalward.targets.models.reading import Json, reading
 from evalward.targets.models.sending import answered
@@ -56,12 +56,7 @@ def make_client(settings: LiveSettings, key: Secret, most: int | None = None) ->
         default_headers=headers,
         max_retries=0,
         timeout=settings.timeout_s,
-        http_client=openai.DefaultAsyncHttpxClient(
-            follow_redirects=False,
-            timeout=settings.timeout_s,
-            headers=UNCOMPRESSED,
-            event_hooks={"response": [bounded_to(most)]},
-        ),
+        http_client=openai.DefaultAsyncHttpxClient(**client_options(settings, most)),
     )
     # Without OPENAI_CUSTOM_HEADERS, OPENAI_ORG_ID and OPENAI_PROJECT_ID, which no report would show.
     client._custom_headers = headers
