@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
+import signal
 import socket
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -265,6 +268,49 @@ def test_who_does_not_read_keeps_us_only_for_a_while(monkeypatch: pytest.MonkeyP
         with pytest.raises(WireError):
             one.note("say", b"x" * (64 << 20))
         one.close()
+
+
+def test_who_reads_too_slowly_keeps_us_only_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(peer, "SEND_S", 1)
+    ours, theirs = socket.socketpair()
+    pieces, enough = itertools.count(1), 400
+
+    def read_slowly() -> None:
+        while next(pieces) < enough and theirs.recv(50_000):
+            time.sleep(0.05)
+        theirs.close()
+
+    reader = threading.Thread(target=read_slowly)
+    reader.start()
+    one = CallingPeer(ours)
+    with pytest.raises(WireError):
+        one.note("say", b"x" * (64 << 20))
+    one.close()
+    reader.join()
+    assert next(pieces) < enough
+
+
+def test_signals_give_who_does_not_read_no_more_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that a signal interrupts is made again: with its whole time limit, if it were the system's."""
+    monkeypatch.setattr(peer, "SEND_S", 1)
+    ours, theirs = socket.socketpair()
+    signals, enough = itertools.count(1), 400
+
+    def interrupted(*_: object) -> None:
+        if next(signals) == enough:
+            theirs.close()
+
+    before = signal.signal(signal.SIGALRM, interrupted)
+    signal.setitimer(signal.ITIMER_REAL, 0.05, 0.05)
+    try:
+        with pytest.raises(WireError):
+            CallingPeer(ours).note("say", b"x" * (64 << 20))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert next(signals) < enough
+    ours.close()
+    theirs.close()
 
 
 def test_what_is_asked_for_at_once_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import array
 import os
+import select
 import socket
 import struct
+import time
 from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
@@ -18,6 +20,8 @@ FRAME_LIMIT = 512 << 20  # bytes of one frame: a report of very many trials
 NAME_LIMIT = 64
 CALL, ANSWER, FAILURE, NOTE = range(4)
 CHUNK = 1 << 16  # bytes at once; the system gives larger buffers anew each time
+SEND_S = 60  # for the other side to take a frame
+NOW = getattr(socket, "MSG_DONTWAIT", 0)
 _HEADER = struct.Struct("!BBBQQ")  # kind, length of the name, descriptors, number of the call, length of the data
 _MOST_DESCRIPTORS, _MOST_HELD = 4, 64
 _ROOM = socket.CMSG_SPACE(_MOST_DESCRIPTORS * array.array("i").itemsize)
@@ -37,22 +41,48 @@ class Frame(Struct, frozen=True):
     descriptors: tuple[int, ...] = ()
 
 
-def send(connection: socket.socket, frame: Frame, descriptors: Sequence[int] = ()) -> None:
-    """Send a frame, whole. For one thread at a time. Raises `WireError`."""
+def send(connection: socket.socket, frame: Frame, descriptors: Sequence[int] = (), within_s: float = SEND_S) -> None:
+    """Send a frame, whole and in that time. For one thread at a time. Raises `WireError`.
+
+    The time is ours to count. The system counts it for a single call, so that whoever reads a little now and then, or a
+    signal that interrupts the call, would give it anew.
+    """
     if len(frame.data) > FRAME_LIMIT:
         raise WireError(f"{len(frame.data):,} bytes are too much for one message")
     name = frame.name.encode()
     header = _HEADER.pack(frame.kind, len(name), len(descriptors), frame.number, len(frame.data)) + name
+    until = time.monotonic() + within_s
     try:
         # Descriptors go with the first byte of the header; what is small goes in one piece.
         small = header + frame.data if len(frame.data) < CHUNK else header
-        sent = socket.send_fds(connection, [small], list(descriptors)) if descriptors else connection.send(small)
-        if sent < len(small):
-            connection.sendall(memoryview(small)[sent:])
+        _send_all(connection, small, until, descriptors)
         if small is header:
-            connection.sendall(frame.data)
+            _send_all(connection, frame.data, until)
     except OSError as error:
         raise WireError("the other process has gone, or doesn't listen") from error
+
+
+def _send_all(connection: socket.socket, data: bytes, until: float, descriptors: Sequence[int] = ()) -> None:
+    left = memoryview(data)
+    while left:
+        try:
+            if descriptors:
+                sent = socket.send_fds(connection, [left], list(descriptors), NOW)
+            else:
+                sent = connection.send(left, NOW)
+        except BlockingIOError:
+            _wait_for_room(connection, until)
+            continue
+        left, descriptors = left[sent:], ()
+
+
+def _wait_for_room(connection: socket.socket, until: float) -> None:
+    """Raises `TimeoutError` when the time is over."""
+    poll = select.poll()
+    poll.register(connection, select.POLLOUT)
+    left = until - time.monotonic()
+    if left <= 0 or not poll.poll(left * 1000):
+        raise TimeoutError("the other process takes nothing")
 
 
 class Frames:

@@ -12,7 +12,6 @@ import itertools
 import os
 import select
 import socket
-import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -20,10 +19,7 @@ from concurrent.futures import Future
 
 from msgspec import Struct
 
-from evalward.wire.frames import ANSWER, CALL, FAILURE, NOTE, Frame, Frames, WireError, send
-
-SEND_S = 60  # for the other side to take what we say
-_NOW = getattr(socket, "MSG_DONTWAIT", 0)
+from evalward.wire.frames import ANSWER, CALL, FAILURE, NOTE, NOW, SEND_S, Frame, Frames, WireError, send
 
 
 class CallFailedError(Exception):
@@ -70,8 +66,6 @@ class _End:
         self._connection = connection
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
-        with contextlib.suppress(OSError):
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", SEND_S, 0))
 
     def note(self, name: str, data: bytes = b"null") -> None:
         """Tell something that needs no answer. Raises `WireError`."""
@@ -92,7 +86,7 @@ class _End:
 
     def _send(self, frame: Frame, descriptors: Sequence[int] = ()) -> None:
         with self._lock:
-            send(self._connection, frame, descriptors)
+            send(self._connection, frame, descriptors, SEND_S)
 
 
 class CallingPeer(_End):
@@ -140,7 +134,7 @@ class CallingPeer(_End):
 
         def readable() -> None:
             try:
-                self._receive(_NOW)
+                self._receive(NOW)
                 self._give(number, on_call, ended)
             except BlockingIOError:
                 return
