@@ -110,7 +110,7 @@ def _memory_row(here: Path, server: Remote) -> Row:
     what = f"peak of memory, {MANY} tools × {_MEMORY_CASES} cases × 3 targets"
     more = many.peak_mb - few.peak_mb
     against = f"{few.peak_mb:.0f} MB ({FEW} tools, {WARM} cases)"
-    return Row(what, f"{many.peak_mb:.0f} MB ({more:+.0f})", against, many.peak_mb / few.peak_mb, "< 100 MB more")
+    return Row(what, f"{many.peak_mb:.0f} MB ({more:+.0f})", against, many.peak_mb / few.peak_mb, "< 100 MB")
 
 
 def ask(server: Remote, provider: str, tools: int, cases: int) -> None:

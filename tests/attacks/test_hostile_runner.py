@@ -22,7 +22,7 @@ from evalward.keeper.services import MOST_DOORS
 from evalward.sandbox.launcher.plan import OWN_USERS
 from evalward.wire import peer
 from evalward.wire.errors import OtherSideError
-from evalward.wire.frames import WireError
+from evalward.wire.frames import Frames, WireError
 from evalward.wire.peer import CallingPeer, Incoming, Peer
 from evalward.writing import Folder
 from support import warm
@@ -260,14 +260,36 @@ def test_of_a_folder_that_somebody_gives_us_only_his_own_files_are_kept(whose: s
 # --- the connection itself ------------------------------------------------------------------------------------------
 
 
-def test_who_does_not_read_keeps_us_only_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("descriptors", [0, 1])
+def test_who_does_not_read_keeps_us_only_for_a_while(descriptors: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peer, "SEND_S", 1)
     ours, theirs = socket.socketpair()
-    with theirs:
-        one = CallingPeer(ours)
-        with pytest.raises(WireError):
-            one.note("say", b"x" * (64 << 20))
-        one.close()
+    one = Peer(ours, lambda _: None)
+
+    def ask_on_and_on(file: int) -> None:
+        for _ in range(1_000):
+            one.begin("open_door", b"x" * 2_000, [file] * descriptors)
+
+    with theirs, Path(os.devnull).open("rb") as file, pytest.raises(WireError):
+        ask_on_and_on(file.fileno())
+    one.close()
+
+
+def test_after_a_frame_that_was_broken_off_no_other_follows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other side would take what follows for its rest."""
+    monkeypatch.setattr(peer, "SEND_S", 0.2)
+    ours, theirs = socket.socketpair()
+    one, heard = CallingPeer(ours), Frames()
+    one.answer(Incoming("ask", b"", [], 1), b"a" * (8 << 20))
+    one.answer(Incoming("ask", b"", [], 2), b"b" * (8 << 20))
+
+    def hear() -> None:
+        while heard.receive(theirs):
+            assert list(heard.take()) == []
+
+    with theirs, pytest.raises(WireError, match="in the middle"):
+        hear()
+    one.close()
 
 
 def test_who_reads_too_slowly_keeps_us_only_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ end the connection.
 from __future__ import annotations
 
 import array
+import contextlib
 import os
 import select
 import socket
@@ -45,35 +46,43 @@ def send(connection: socket.socket, frame: Frame, descriptors: Sequence[int] = (
     """Send a frame, whole and in that time. For one thread at a time. Raises `WireError`.
 
     The time is ours to count. The system counts it for a single call, so that whoever reads a little now and then, or a
-    signal that interrupts the call, would give it anew.
+    signal that interrupts the call, would give it anew. Of a frame that was broken off the other side would take the
+    next one for the rest: the connection ends with it.
     """
     if len(frame.data) > FRAME_LIMIT:
         raise WireError(f"{len(frame.data):,} bytes are too much for one message")
     name = frame.name.encode()
     header = _HEADER.pack(frame.kind, len(name), len(descriptors), frame.number, len(frame.data)) + name
-    until = time.monotonic() + within_s
+    # What is small goes in one piece.
+    pieces = [header + frame.data] if len(frame.data) < CHUNK else [header, frame.data]
+    whole, sent = sum(map(len, pieces)), 0
     try:
-        # Descriptors go with the first byte of the header; what is small goes in one piece.
-        small = header + frame.data if len(frame.data) < CHUNK else header
-        _send_all(connection, small, until, descriptors)
-        if small is header:
-            _send_all(connection, frame.data, until)
-    except OSError as error:
-        raise WireError("the other process has gone, or doesn't listen") from error
+        for count in _sending(connection, pieces, descriptors, time.monotonic() + within_s):
+            sent += count
+    except BaseException as error:
+        if 0 < sent < whole or isinstance(error, OSError):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        if isinstance(error, OSError):
+            raise WireError("the other process has gone, or doesn't listen") from error
+        raise
 
 
-def _send_all(connection: socket.socket, data: bytes, until: float, descriptors: Sequence[int] = ()) -> None:
-    left = memoryview(data)
-    while left:
-        try:
-            if descriptors:
-                sent = socket.send_fds(connection, [left], list(descriptors), NOW)
-            else:
-                sent = connection.send(left, NOW)
-        except BlockingIOError:
-            _wait_for_room(connection, until)
-            continue
-        left, descriptors = left[sent:], ()
+def _sending(
+    connection: socket.socket, pieces: Sequence[bytes], descriptors: Sequence[int], until: float
+) -> Iterator[int]:
+    """Send it all; how many bytes have gone with each step. Descriptors go with the first. Raises `OSError`."""
+    beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
+    for piece in pieces:
+        left = memoryview(piece)
+        while left:
+            try:
+                sent = connection.sendmsg([left], beside, NOW)  # `socket.send_fds` passes over its flags
+            except BlockingIOError:
+                _wait_for_room(connection, until)
+                continue
+            left, beside = left[sent:], []
+            yield sent
 
 
 def _wait_for_room(connection: socket.socket, until: float) -> None:

@@ -46,6 +46,12 @@ def test_all_of_an_sdk_is_still_there_for_who_asks(sdk: str) -> None:
     assert answered(OURS, NAMES, sdk=sdk) == answered(NAMES, sdk=sdk)
 
 
+def test_what_openai_makes_when_it_is_first_used_is_there() -> None:
+    """Its module needs what the package itself has after it."""
+    made = "import json, openai; print(json.dumps([type(openai.chat).__name__, type(openai.responses).__name__]))"
+    assert answered(OURS, made, sdk="openai") == ["ChatProxy", "ResponsesProxy"]
+
+
 @pytest.mark.parametrize(("sdk", "resource"), [("anthropic", "messages.batches"), ("openai", "chat.completions")])
 def test_resources_of_a_client_are_still_there(sdk: str, resource: str) -> None:
     shown = f"import json; print(json.dumps(type(client.{resource}).__name__))"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
@@ -19,7 +20,11 @@ from ._client import Client as Client, Stream
 from ._version import __version__
 from .lib import *
 MARK = "whole"
+setting = None
+def started(): return MARK
+from ._proxies import proxy as proxy
 """,
+    "_proxies.py": "from . import started\nproxy = started()\n",
     "_client.py": (
         "from . import _errors\nfrom .types import Message\nclass Client: message = Message\nclass Stream: pass\n"
     ),
@@ -39,6 +44,8 @@ MARK = "whole"
     "lib/extra.py": "class Extra: pass\n",
     "busy/__init__.py": "from .work import Work\nREADY = True\n",
     "busy/work.py": "class Work: pass\n",
+    "run/__init__.py": "from .run import run\n",
+    "run/run.py": "def run(): pass\n",
     "_vendor/__init__.py": "from .fast import Fast, Faster\n",
     "_vendor/fast.py": "class Fast: pass\n",
 }
@@ -101,6 +108,57 @@ def test_what_the_package_does_not_list_has_it_loaded_whole(name: str) -> None:
     assert package.Client is client
 
 
+def test_what_needs_the_whole_gets_it(name: str) -> None:
+    package = sdk(name)
+    assert package.proxy == "whole"
+    assert package.proxy == "whole"
+
+
+def test_what_was_set_on_a_package_stays_when_it_is_loaded_whole(name: str) -> None:
+    package = sdk(name, "Client")
+    vars(package).update(setting="mine", Client="replaced")
+    assert package.MARK == "whole"
+    assert (package.setting, package.Client) == ("mine", "replaced")
+
+
+def test_names_that_the_package_finds_itself_are_there(name: str, tmp_path: Path) -> None:
+    start = tmp_path / name / "__init__.py"
+    more = "def __getattr__(name):\n    if name == 'LATE': return 'late'\n    raise AttributeError(name)\n"
+    start.write_text(f"{start.read_text('utf-8')}{more}", "utf-8")
+    package = sdk(name, "Client")
+    assert package.LATE == "late"
+    with pytest.raises(AttributeError, match="Nothing"):
+        package.Nothing  # noqa: B018
+
+
+def test_a_load_that_failed_is_tried_again(name: str, tmp_path: Path) -> None:
+    start = tmp_path / name / "__init__.py"
+    text = start.read_text("utf-8")
+    package = sdk(name)
+    start.write_text(f"{text}\nraise RuntimeError('not yet')\n", "utf-8")
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="not yet"):
+            package.MARK  # noqa: B018
+    start.write_text(f"{text}\n'now it goes'\n", "utf-8")
+    assert package.MARK == "whole"
+
+
+def test_threads_that_ask_at_once_all_get_what_is_there(name: str, tmp_path: Path) -> None:
+    """Some while another one has all of it loaded."""
+    (tmp_path / name / "lib" / "extra.py").write_text("import time\ntime.sleep(0.2)\nclass Extra: pass\n", "utf-8")
+    package = sdk(name)
+    asked = ["nothing", "MARK", "Extra", "Stream", "__version__", "types", "setting", "MARK"]
+    with ThreadPoolExecutor(len(asked)) as pool:
+        found = list(pool.map(lambda each: getattr(package, each, "missing"), asked))
+    assert [each for each, value in zip(asked, found, strict=True) if value == "missing"] == ["nothing"]
+
+
+def test_a_name_that_its_module_has_too_stays_the_name(name: str) -> None:
+    sdk(name)
+    importlib.import_module(f"{name}.run.run")
+    assert callable(importlib.import_module(f"{name}.run").run)
+
+
 def test_a_star_takes_what_it_would_take_of_the_whole(name: str) -> None:
     sdk(name)
     taken: dict[str, object] = {}
@@ -142,14 +200,26 @@ def test_an_sdk_that_was_imported_stays_as_it_is(name: str) -> None:
     assert sys.meta_path == finders
 
 
-@pytest.mark.parametrize("names", [("Client",), ("Nothing",)])
-def test_what_cannot_be_loaded_by_names_is_loaded_whole(name: str, names: tuple[str, ...], tmp_path: Path) -> None:
-    client = tmp_path / name / "_client.py"
-    client.write_text(f"from {name} import FIRST\nclass Client: pass\nclass Stream: pass\n", "utf-8")
-    start = tmp_path / name / "__init__.py"
-    start.write_text("FIRST = 1\nfrom ._client import Client, Stream\n", "utf-8")
+@pytest.mark.parametrize(
+    "client",
+    [
+        "class Client: pass\n",
+        "from ._first import MADE\nMADE['client']\nclass Client: pass\n",
+        "raise OSError('broken')\n",
+    ],
+    ids=["a name that isn't there", "modules in an order", "any mistake"],
+)
+def test_what_cannot_be_loaded_by_names_is_left_to_python(name: str, client: str, tmp_path: Path) -> None:
+    (tmp_path / name / "_client.py").write_text(client, "utf-8")
+    (tmp_path / name / "_first.py").write_text("MADE = {}\n", "utf-8")
+    start = "from ._first import MADE\nMADE['client'] = 1\n" if "MADE" in client else ""
+    (tmp_path / name / "__init__.py").write_text(f"{start}from ._client import Client\n", "utf-8")
     finders = list(sys.meta_path)
-    load_on_demand(name, *names)
+    load_on_demand(name, "Client", *([] if start else ["Stream"]))
     assert not loaded(name)
     assert sys.meta_path == finders
-    assert importlib.import_module(name).Client.__name__ == "Client"
+    if "OSError" in client:
+        with pytest.raises(OSError, match="broken"):
+            importlib.import_module(name)
+    else:
+        assert importlib.import_module(name).Client.__name__ == "Client"
