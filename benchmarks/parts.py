@@ -108,7 +108,18 @@ def startup() -> list[Row]:
         }
         nothing = middle([child(sys.executable, "-c", "pass", cwd=here) for _ in range(7)])
         took = {name: middle([child(EVALWARD, *words, cwd=here) for _ in range(7)]) for name, words in commands.items()}
-    return [Row(name, ms(each.wall), ms(nothing.wall), each.wall / nothing.wall) for name, each in took.items()]
+    rows = [Row(name, ms(each.wall), ms(nothing.wall), each.wall / nothing.wall) for name, each in took.items()]
+    return [*rows, *map(_first_answer, MODELS)]
+
+
+def _first_answer(provider: str) -> Row:
+    """A run of one case, against a process that only imports the SDK, all of it."""
+    with folder() as here, spawned(server_settings()) as server:
+        config = write_suite(here, server, provider, 1)
+        ran = middle([child(EVALWARD, "run", "--config", config, cwd=here, env=ENV) for _ in range(7)])
+        sdk = middle([child(sys.executable, "-c", f"import {provider}", cwd=here) for _ in range(7)])
+    what = f"run (one case, {provider}/…)"
+    return Row(what, ms(ran.wall), f"{ms(sdk.wall)} (the SDK)", ran.wall / sdk.wall)
 
 
 def thousand() -> list[Row]:
