@@ -47,7 +47,7 @@ def send(connection: socket.socket, frame: Frame, descriptors: Sequence[int] = (
 
     The time is ours to count. The system counts it for a single call, so that whoever reads a little now and then, or a
     signal that interrupts the call, would give it anew. Of a frame that was broken off the other side would take the
-    next one for the rest: the connection ends with it.
+    next one for the rest, and for one that was not sent in time it would wait: the connection ends with both.
     """
     if len(frame.data) > FRAME_LIMIT:
         raise WireError(f"{len(frame.data):,} bytes are too much for one message")
@@ -60,7 +60,7 @@ def send(connection: socket.socket, frame: Frame, descriptors: Sequence[int] = (
         for count in _sending(connection, pieces, descriptors, time.monotonic() + within_s):
             sent += count
     except BaseException as error:
-        if 0 < sent < whole or isinstance(error, OSError):
+        if 0 < sent < whole or isinstance(error, TimeoutError):
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
         if isinstance(error, OSError):
