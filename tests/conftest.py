@@ -11,6 +11,7 @@ from hypothesis import settings
 
 import evalward.keeper.process
 import evalward.sandbox.process.launching  # noqa: F401 - loaded both: they are what starts processes
+from evalward.edge import FEWER_COLLECTIONS
 from evalward.sandbox import virtual
 from support import warm
 
@@ -27,6 +28,7 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(FEWER_COLLECTIONS)  # as our own processes
         gc.enable()
 
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evalward import __version__
+from evalward import __version__, interrupts
 from evalward.commands.baseline_arguments import add_baseline
 from evalward.commands.ci_arguments import add_accept, add_release
 from evalward.commands.demo_arguments import add_demo
@@ -296,9 +295,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if argv is None:
         named = _asked_variables(args)
         enter(sys.argv[1:], keys=getattr(args, "keys", False), kept=kept, named=named)
-    signal.signal(
-        signal.SIGTERM, signal.default_int_handler
-    )  # in a container we are process 1, which nothing else ends
+    interrupts.heed()
     world = make_world(kept, quiet=getattr(args, "quiet", False))
     if argv is None and getattr(args, "keys", False):
         os.chdir("/")  # nothing of the folder that we were called in is meant by a relative path from here on
@@ -364,16 +361,22 @@ def guarded(world: World, command: Callable[[World], int]) -> int:
         _last_words(world, *(f"error: {_one_line(str(problem))}" for problem in error.problems))
         return EXIT_UNJUDGED if isinstance(error, NoRoomError) else EXIT_INPUT
     except KeyboardInterrupt:
-        _last_words(world, "interrupted: finished trials are kept")
-        return EXIT_INTERRUPTED
+        return _interrupted(world)
     except BrokenPipeError:
         sys.stdout = None  # whoever read our output has gone; nothing is left to say to them
         return EXIT_UNJUDGED  # and what was not said to its end is no pass
     except Exception as error:  # the last line of defence: nobody shall see a traceback on the screen
+        if interrupts.seen():  # what was at work made an error of its own of it
+            return _interrupted(world)
         from evalward.commands.faults import internal_error
 
         _last_words(world, _one_line(internal_error(error, world.redaction)))
         return EXIT_UNJUDGED
+
+
+def _interrupted(world: World) -> int:
+    _last_words(world, "interrupted: finished trials are kept")
+    return EXIT_INTERRUPTED
 
 
 def _last_words(world: World, *lines: str) -> None:

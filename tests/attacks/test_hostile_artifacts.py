@@ -202,7 +202,7 @@ def test_fault_of_ours__is_told_and_is_no_pass(stage: Stage, honest: Made, monke
     stage.judge()
     assert "### ✅" in stage.comment
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise RecursionError
 
     monkeypatch.setattr(publish, "recomputed", fail)

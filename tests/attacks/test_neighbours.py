@@ -57,11 +57,9 @@ def runner(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text("secret")
         (folder / name).chmod(0o644)
-    runners.runners_secrets.cache_clear()
-    runners.runners_work.cache_clear()
+    runners.marks.cache_clear()
     yield folder
-    runners.runners_secrets.cache_clear()
-    runners.runners_work.cache_clear()
+    runners.marks.cache_clear()
     shutil.rmtree(top)
 
 
@@ -93,6 +91,21 @@ async def test_a_tool_that_has_gone_since_it_was_seen_breaks_nothing(walls: Laye
     shown = WorkspaceSettings(readable=(runner / "_work" / "_tool" / "gone", Path("/usr/gone"), runner / "run.sh"))
     async with opened(settings=shown) as place:
         assert (await bash(place, f"cat {runner}/run.sh; ls /usr/gone 2>/dev/null")).stdout == "secret"
+
+
+def test_runners_are_found_beside_whatever_else_lies_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("here", "deep/there", "too/deep/there", "elsewhere/linked"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / ".runner").touch()
+    (tmp_path / "opt").mkdir()
+    for name in ("here", "deep", "too"):
+        (tmp_path / name).rename(tmp_path / "opt" / name)
+    (tmp_path / "opt" / "link").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "opt" / "circle").symlink_to("circle")
+    (tmp_path / "opt" / "file").touch()
+    monkeypatch.setattr(runners, "PLACES", (tmp_path / "opt", tmp_path / "missing"))
+    found = {mark.relative_to(tmp_path / "opt").as_posix() for mark in runners.marks.__wrapped__()}
+    assert found == {"here/.runner", "deep/there/.runner", "link/linked/.runner"}
 
 
 def test_runners_are_looked_for_where_programs_are_installed() -> None:

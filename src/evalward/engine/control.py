@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from evalward.records.budget import Budget
 from evalward.records.report import Interruption
@@ -94,26 +95,27 @@ def ends_on_signals(control: Control) -> Iterator[None]:
 def on_signals(end: Callable[[signal.Signals], None]) -> Iterator[None]:
     """The first SIGINT or SIGTERM calls `end`; a second one ends the process as it always would."""
     loop = asyncio.get_running_loop()
-    installed: list[signal.Signals] = []
+    before: dict[signal.Signals, Any] = {}
 
     def first(number: signal.Signals) -> None:
-        _restore(loop, installed)
+        _restore(loop, before)
         end(number)
 
     for number in (signal.SIGINT, signal.SIGTERM):
         # Only the main thread can have handlers: in a test or a notebook there are none, and nothing is lost by that.
         with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):
+            handler = signal.getsignal(number)
             loop.add_signal_handler(number, first, number)
-            installed.append(number)
+            before[number] = handler
     try:
         yield
     finally:
-        _restore(loop, installed)
+        _restore(loop, before)
 
 
-def _restore(loop: asyncio.AbstractEventLoop, installed: list[signal.Signals]) -> None:
-    while installed:
-        number = installed.pop()
+def _restore(loop: asyncio.AbstractEventLoop, before: dict[signal.Signals, Any]) -> None:
+    while before:
+        number, handler = before.popitem()
         loop.remove_signal_handler(number)
-        if number is signal.SIGTERM:  # asyncio gives it back to the system, where it would be our own handler's
-            signal.signal(signal.SIGTERM, signal.default_int_handler)
+        if handler is not None:  # one that Python doesn't know
+            signal.signal(number, handler)  # asyncio would give it to the system, or make it Python's own

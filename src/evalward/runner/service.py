@@ -12,11 +12,12 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
+from evalward import interrupts
 from evalward.runner.jobs import JOBS, JobSession
 from evalward.sandbox.launcher import kernel
 from evalward.sandbox.process.launching import launch_by
 from evalward.sandbox.process.starter import Starter
-from evalward.wire.faults import fault_of_error
+from evalward.wire.faults import WireFault, fault_of_error
 from evalward.wire.messages import written
 from evalward.wire.peer import Incoming, Peer
 
@@ -58,7 +59,7 @@ class Service:
                 raise ValueError(f"there is no job {asked.name!r}")
             self._peer.answer(asked, job(self._session, asked.data))
         except (Exception, KeyboardInterrupt) as error:
-            self._peer.fail(asked, written(fault_of_error(error)))
+            self._peer.fail(asked, written(_fault(error)))
 
     def _left(self) -> None:
         """The keeper has gone: what runs is ended, and so are we, be it by force."""
@@ -68,6 +69,11 @@ class Service:
         threading.Thread(target=_end_all, daemon=True).start()
 
 
+def _fault(error: BaseException) -> WireFault:
+    fault = fault_of_error(error)
+    return fault_of_error(KeyboardInterrupt()) if fault.kind == "ours" and interrupts.seen() else fault
+
+
 def _end_all() -> None:
     time.sleep(LAST_S)
     os._exit(1)
@@ -75,7 +81,7 @@ def _end_all() -> None:
 
 def main() -> None:
     """The arguments are numbers of descriptors: the connection's, and the launchers' starter's if there is one."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    interrupts.heed()
     if sys.platform == "linux":
         kernel.no_new_privileges()
     connection, *starter = [socket.socket(fileno=int(number)) for number in sys.argv[1:]]

@@ -132,8 +132,7 @@ async def test_the_first_signal_aborts_and_the_second_is_anybodys(number: signal
             with pytest.raises(asyncio.CancelledError):
                 await task
             assert control.reason == f"interrupted by {number.name}"
-            assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
-            assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            assert {each: signal.getsignal(each) for each in before} == before
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)

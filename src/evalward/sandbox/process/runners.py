@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 from evalward.sandbox.launcher.plan import SYSTEM
 
 PLACES = (Path("/opt"), Path("/etc"), Path("/usr/local"))
-SECRETS = (".credentials", ".credentials_rsaparams", ".credentials_migrated", ".runner", ".env", ".service", "_diag")
+MARK = ".runner"
+SECRETS = (".credentials", ".credentials_rsaparams", ".credentials_migrated", MARK, ".env", ".service", "_diag")
 WORK, TOOLS = "_work", "_tool"
 
 
-@cache
 def runners_secrets() -> tuple[Path, ...]:
     """The credentials and logs of runners that are installed in a folder for programs."""
-    found = [mark.parent / name for mark in _runners() for name in SECRETS]
+    found = [mark.parent / name for mark in marks() for name in SECRETS]
     return tuple(path for path in found if path.exists())
 
 
-@cache
 def runners_work() -> tuple[Path, ...]:
     """Where these runners work: checkouts with their answers, what actions write there, often with a token."""
-    return tuple(path for path in (_work_of(mark) for mark in _runners()) if os.path.isdir(path))  # noqa: PTH112
+    return tuple(path for path in (_work_of(mark) for mark in marks()) if os.path.isdir(path))  # noqa: PTH112
 
 
 def runners_tools() -> tuple[Path, ...]:
@@ -47,11 +45,12 @@ def our_checkout() -> tuple[Path, ...]:
     return (top,)
 
 
-def _runners() -> Iterator[Path]:
-    """What marks the folder of one."""
-    for place in PLACES:
-        for pattern in ("*/.runner", "*/*/.runner"):
-            yield from _matches(place, pattern)
+@cache
+def marks() -> tuple[Path, ...]:
+    """What marks the folder of a runner: it lies in one of the places, or one folder deeper."""
+    beside = [folder for place in PLACES for folder in _folders(place)]
+    folders = [each for folder in beside for each in (folder, *_folders(folder))]
+    return tuple(Path(folder, MARK) for folder in folders if os.path.exists(f"{folder}/{MARK}"))  # noqa: PTH110 - many
 
 
 def _work_of(mark: Path) -> Path:
@@ -62,8 +61,14 @@ def _work_of(mark: Path) -> Path:
     return (mark.parent / (folder if isinstance(folder, str) and folder else WORK)).resolve()
 
 
-def _matches(place: Path, pattern: str) -> list[Path]:
+def _folders(place: str | Path) -> list[str]:
+    """The folders in a folder, links to one among them; none where it can't be read."""
     try:
-        return list(place.glob(pattern))
+        with os.scandir(place) as entries:
+            return [entry.path for entry in entries if _is_folder(entry)]
     except OSError:
         return []
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    return os.path.isdir(entry.path) if entry.is_symlink() else entry.is_dir()  # noqa: PTH112 - a circle of links is none
