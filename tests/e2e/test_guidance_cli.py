@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,13 @@ import pytest
 from evalward.records.guidance import GuidanceComparison, GuidanceReport
 from support import warm
 from support.git_repo import commit, git, init
+from support.patience import wait_until
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "guidance"
+ONE_STAYS = """
+    while any("passport" in note["text"] for note in notes):
+        subprocess.run(["sleep", "60"])
+"""
 TRIALS = 4  # the fewest by which something shows beyond chance, when all trials of a guidance go alike
 
 
@@ -87,6 +93,32 @@ def test_the_example__judge_scores_each_guidance(example: Path) -> None:
     assert scores == pytest.approx([0.4, 0.925, 0.6])
     text = (example / "guidance.md").read_text("utf-8")
     assert "is a recording: it doesn't read what it judges" in text
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal__ends_every_guidance(tmp_path: Path, number: signal.Signals) -> None:
+    """What was not begun isn't begun, nothing passes for a comparison, and nothing of ours is left."""
+    folder = loaded_dice(tmp_path / "guidance")
+    reader, config = folder / "reader.py", folder / "evalward.yml"
+    text, notes = reader.read_text("utf-8"), "    notes = list(NOTE.finditer(sys.stdin.read()))\n"
+    assert text.count(notes) == 1
+    reader.write_text(text.replace(notes, notes + ONE_STAYS), "utf-8")
+    config.write_text(config.read_text("utf-8").replace("timeout_s: 20", "timeout_s: 3600"), "utf-8")
+    output, left = tmp_path / "out", tmp_path / "tmp"
+    left.mkdir()
+    words: list[str | Path] = ["guidance", "--config", config, "--output", output]
+    env = {"PATH": os.environ["PATH"], "TMPDIR": str(left)}
+    process = warm.start_evalward(*words, cwd=tmp_path, env=env)
+    wait_until(lambda: any(output.rglob("note-the-day.*.json")))
+    process.send_signal(number)
+    done = warm.ended(process, *words)
+    assert done.returncode == 3
+    assert f"interrupted by {number.name}: not everything was run; `--resume` keeps what is done" in done.stderr
+    assert "Guidance clear" not in done.stderr
+    assert [path.name for path in (output / "guidance").iterdir()] == ["current"]
+    (found,) = GuidanceReport.model_validate_json((output / "guidance.json").read_bytes()).comparisons
+    assert found.not_measured == f"the run ended early: interrupted by {number.name}"
+    assert list(left.iterdir()) == []
 
 
 def test_the_example__is_valid() -> None:

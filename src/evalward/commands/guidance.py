@@ -42,19 +42,25 @@ class GuidanceOptions:
 
 
 def guidance(world: World, options: GuidanceOptions) -> int:
-    """Run the scenarios with each guidance. Exit code 0, for it informs; 3 when nothing could be compared."""
+    """Run the scenarios with each guidance. Exit code 0, for it informs; 3 when it was interrupted, or nothing could be
+    compared.
+    """
     with runner_of(world) as runner:
         loaded, _ = load(runner, str(options.config))
         world = world.hiding(loaded.config.key_names)
         clear = None if options.resume else (JSON_FILE, MARKDOWN_FILE, GUIDANCE)
         services = services_of(world, loaded, options.output, clear=clear)
         order = GuidanceOrder(chosen=chosen_of(options.selection), against=options.against, resume=options.resume)
-        found = runner.compare_guidance(order, services.handlers()).found
+        compared = runner.compare_guidance(order, services.handlers())
+    found = compared.found
     services.output.write(JSON_FILE, guidance_json(found))
     services.output.write(MARKDOWN_FILE, guidance_markdown(found))
     show(world, found, options.format)
     tell = world.show if options.format == "terminal" else world.say  # what a program reads ends with its text
     tell(files_line(options.output, [JSON_FILE, MARKDOWN_FILE]))
+    if compared.interrupted is not None:
+        world.say(f"{compared.interrupted}: not everything was run; `--resume` keeps what is done")
+        return EXIT_UNJUDGED
     return EXIT_OK if any(one.not_measured is None for one in found) else EXIT_UNJUDGED
 
 

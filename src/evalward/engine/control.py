@@ -47,6 +47,13 @@ class Control:
             self._running.discard(task)
 
 
+class Ended:
+    """What a signal has ended, for good: of what would follow in the same invocation nothing is begun."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+
+
 class Spending:
     """What the trials have used so far, against the budget.
 
@@ -85,9 +92,16 @@ class Spending:
 
 
 @contextlib.contextmanager
-def ends_on_signals(control: Control) -> Iterator[None]:
+def ends_on_signals(control: Control, ended: Ended) -> Iterator[None]:
     """SIGINT and SIGTERM end the run cleanly, once; a second one ends the process as it always would."""
-    with on_signals(lambda number: control.abort(f"interrupted by {number.name}", "signal")):
+
+    def end(number: signal.Signals) -> None:
+        ended.reason = f"interrupted by {number.name}"
+        control.abort(ended.reason, "signal")
+
+    if ended.reason is not None:
+        control.stop(ended.reason, "signal")
+    with on_signals(end):
         yield
 
 

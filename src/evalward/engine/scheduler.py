@@ -10,7 +10,7 @@ from typing import Protocol
 from msgspec import Struct, field, structs
 
 from evalward.config.targets import predecessor_of
-from evalward.engine.control import ENDS, Control, Spending, ends_on_signals
+from evalward.engine.control import ENDS, Control, Ended, Spending, ends_on_signals
 from evalward.engine.keeping import OutputStore
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.store import TrialKey, artifacts_path
@@ -44,7 +44,7 @@ class ExecutionSettings(Struct, frozen=True):
     """How a plan is run. `resume`: finished trials in the store are not done again.
 
     `account` is what an earlier stage of the same invocation has used, so that both keep to one budget. `base_store` is
-    where the trials of the base's runs are kept. `under_way` counts the trials at work.
+    where the trials of the base's runs are kept. `under_way` counts the trials at work. `ended` is the invocation's.
     """
 
     store: OutputStore | None
@@ -54,6 +54,7 @@ class ExecutionSettings(Struct, frozen=True):
     account: Spending | None = None
     base_store: OutputStore | None = None
     under_way: TrialsUnderWay = field(default_factory=TrialsUnderWay)
+    ended: Ended = field(default_factory=Ended)
 
     def store_of(self, run: PlannedRun) -> OutputStore | None:
         """Where a run's trials are kept."""
@@ -130,9 +131,9 @@ async def execute(plan: Plan, execution: ExecutionSettings) -> Executed:
     """
     state = _State(execution, execution.account or Spending(execution.budget))
     try:
-        with ends_on_signals(state.control):
+        with ends_on_signals(state.control, execution.ended):
             for run in plan.runs:
-                if run.not_measured is None:
+                if run.not_measured is None and state.control.reason is None:
                     for target in _asked(run):
                         target.prepare()
             runs = await _execute_runs(plan.runs, state)

@@ -11,7 +11,6 @@ import json
 import os
 import posixpath
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -26,6 +25,7 @@ from evalward.records.trace import Text, ToolCall, Trace
 from evalward.sandbox.base import NoWorkspaceError, SandboxError, cut
 from evalward.sandbox.process import Finished, SandboxLimits, Workspace, WorkspaceSettings
 from evalward.sandbox.process.places import Copied
+from evalward.sandbox.process.temporary import temporary_folder
 
 SECONDS = 30.0
 MOST_LEFT_MB, MOST_LEFT_FILES = 512, 50_000
@@ -117,8 +117,7 @@ class Grader:
 
     async def grade(self, answered: ToGrade, leaves: Leaves) -> Grade:
         """Its answer. Raises `GraderError`, `TooMuchLeftError`, and `SandboxError` where the sandbox breaks."""
-        with tempfile.TemporaryDirectory(prefix="evalward-grading-", ignore_cleanup_errors=True) as place:
-            stage = Path(place)
+        with temporary_folder("grading") as stage:
             left_out = await _leave(leaves, stage)
             data = {**answered.data(), "home": leaves.home, "left_out": left_out}
             done = await self._run(stage, data)
@@ -139,10 +138,10 @@ class Grader:
         if self.reference.script:
             await self._build_walls()
             return
-        with tempfile.TemporaryDirectory(prefix="evalward-grading-", ignore_cleanup_errors=True) as place:
+        with temporary_folder("grading") as place:
             for name in (FILES, ELSEWHERE):
-                Path(place, name).mkdir()
-            done = await self._run(Path(place), None)
+                (place / name).mkdir()
+            done = await self._run(place, None)
         if done.timed_out:
             raise self._error(f"can't be imported in {self.timeout_s:g} s")
         if _last_object(done.stdout) == {"found": True}:

@@ -7,7 +7,6 @@ both sides would use the head's, and a tool that got worse would be taken for a 
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -27,6 +26,7 @@ from evalward.records.problem import InputError
 from evalward.records.target_id import target_id
 from evalward.runner.base_files import BaseFilesReader, Listed, Read
 from evalward.runner.link import Keeper
+from evalward.sandbox.process.temporary import temporary_folder
 from evalward.targets.asking import Asker
 from evalward.wire.errors import RemoteFilesError
 from evalward.wire.messages import BaseSide
@@ -136,5 +136,5 @@ def _is_installed(case: Case) -> bool:
 @contextmanager
 def base_commit(side: BaseSide, loaded: LoadedConfig, env: Mapping[str, str], keeper: Keeper) -> Iterator[BaseCommit]:
     """The base, with a private folder for its files while it is measured."""
-    with tempfile.TemporaryDirectory(prefix="evalward-base-") as folder:
-        yield BaseCommit(side, loaded, env, keeper, keeper.base_file, keeper.base_files, Path(folder))
+    with temporary_folder("base") as folder:
+        yield BaseCommit(side, loaded, env, keeper, keeper.base_file, keeper.base_files, folder)

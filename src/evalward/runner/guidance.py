@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evalward.config import LoadedConfig
+from evalward.engine.control import Ended
 from evalward.engine.keeping import Records
 from evalward.engine.plan import Plan, PlannedRun
 from evalward.git import GitTree
@@ -24,13 +25,14 @@ def compare(
     refuse_missing_keys(loaded, plan)
     comparing = _against(loaded, order.against) if order.against is not None else _variants(plan)
     records.ready()
-    run = guidance_runner(loaded, records, outside, resume=order.resume)
+    ended = Ended()
+    run = guidance_runner(loaded, records, outside, ended, resume=order.resume)
     found = compare_versions(plan, comparing, run)
     if order.against is None:
         found += compare_suite_variants(plan, run)
     if not found:
         raise wrong(loaded.file, "there is nothing to compare", _remedy(order.against))
-    return GuidanceCompared(found=found)
+    return GuidanceCompared(found=found, interrupted=ended.reason)
 
 
 def _remedy(against: str | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from evalward.records.base import digest
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.report import Run
 from evalward.runner.measure import RunPlan
+from evalward.sandbox.process.temporary import temporary_folder
 from evalward.suites.scenario.case import ScenarioCase, subject_of
 from evalward.suites.scenario.guidance import READING
 from evalward.suites.scenario.kind import is_talked_with
@@ -54,8 +54,8 @@ class Comparing:
 def compare_versions(plan: Plan, comparing: Comparing, run: RunPlan) -> list[GuidanceComparison]:
     """Runs every scenario that a version says something else for, with each; a comparison per suite and target."""
     measured = structs.replace(plan, runs=[one for one in plan.runs if brings_guidance(one)])
-    with tempfile.TemporaryDirectory(prefix="evalward-guidance-") as folder:
-        plans = [_Planned.of(measured, version, Path(folder, str(n))) for n, version in enumerate(comparing.versions)]
+    with temporary_folder("guidance") as folder:
+        plans = [_Planned.of(measured, version, folder / str(n)) for n, version in enumerate(comparing.versions)]
         affected = _affected(measured, plans)
         if comparing.stopped is not None:
             return [_not_measured(one, comparing.why, comparing.stopped) for one in affected.runs]
@@ -138,9 +138,8 @@ class _GuidanceSide:
         self.cases: Mapping[Key, Sequence[ScenarioCase]] = {
             _key(one): [case for case in one.cases if isinstance(case, ScenarioCase)] for one in plan.runs
         }
-        done = run(plan, name) if run is not None else Executed(own)
-        self.interrupted = done.interrupted
-        self.runs: Mapping[Key, Run] = {(one.suite, one.target): one for one in done.runs}
+        self.done = run(plan, name) if run is not None else Executed(own)
+        self.runs: Mapping[Key, Run] = {(one.suite, one.target): one for one in self.done.runs}
 
 
 def _own(plan: Plan, comparing: Comparing, run: RunPlan) -> _GuidanceSide:
@@ -156,7 +155,10 @@ def _compared(run: PlannedRun, sides: Sequence[_GuidanceSide], why: str) -> Guid
     suite, target = key = _key(run)
     if run.not_measured is not None:
         return _not_measured(run, why, run.not_measured)
+    wanted = {side.name: side.done for side in sides if key in side.cases}
     present = [side for side in sides if key in side.runs and key in side.cases]
+    if (why_not := too_few(wanted)) is not None:
+        return _not_measured(run, why, why_not)
     ids = {case.id for case in run.cases}
     files = _differing([side.cases[key] for side in present])
     columns = [
@@ -164,9 +166,24 @@ def _compared(run: PlannedRun, sides: Sequence[_GuidanceSide], why: str) -> Guid
         for side, changed in zip(present, files, strict=True)
     ]
     found = compare_guidance(suite, target, columns, READING, random=run.target.random, why=why)
-    early = [f"With {side.name} it ended early: {side.interrupted}." for side in present if side.interrupted]
     judged = list(run.suite.judges.warnings) if run.suite.judges is not None else []
-    return found.model_copy(update={"notes": [*found.notes, *early, *judged]})
+    return found.model_copy(update={"notes": [*found.notes, *ended_early(wanted), *judged]})
+
+
+def too_few(done: Mapping[str, Executed]) -> str | None:
+    """Why there is nothing to compare: a signal came before a second side was begun."""
+    begun = [one for one in done.values() if one.runs]
+    stopped = next((one.stopped for one in done.values() if one.stopped), None)
+    return None if len(begun) > 1 or stopped is None else f"the run ended early: {stopped}"
+
+
+def ended_early(done: Mapping[str, Executed]) -> list[str]:
+    """Notes on the sides, by name, that aren't whole."""
+    return [
+        f"With {name} it ended early: {one.interrupted}." if one.runs else f"{name} was not run: {one.interrupted}."
+        for name, one in done.items()
+        if one.interrupted
+    ]
 
 
 def _differing(columns: Sequence[Sequence[ScenarioCase]]) -> list[dict[str, str]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from evalward.config.harness import HarnessSuite, needed_keys
 from evalward.config.harness_words import ONE_ID, TRIALS, marks_in, unnameable
 from evalward.config.words import field_name
 from evalward.records.problem import InputError, Place, Problem
+from evalward.sandbox.process.temporary import temporary_folder
 
 MOST_IDS, LONGEST_LIST = 500, 20_000  # cases and characters of one command
 
@@ -63,8 +63,8 @@ def _lists(cases: Sequence[str], *, one_each: bool) -> Iterator[list[str]]:
 @contextmanager
 def results_folder() -> Iterator[tuple[Path, Path]]:
     """A new folder for the results of one command, and one that the command has as its home; both go with it."""
-    with tempfile.TemporaryDirectory(prefix="evalward-harness-", ignore_cleanup_errors=True) as made:
-        results, home = Path(made) / "results", Path(made) / "home"
+    with temporary_folder("harness") as made:
+        results, home = made / "results", made / "home"
         results.mkdir()
         home.mkdir()
         yield results, home

@@ -13,7 +13,7 @@ from evalward import __version__
 from evalward.config import LoadedConfig
 from evalward.engine.beside import Pairs, beside_plan, measured_base, whole_plan, with_beside
 from evalward.engine.confirm import confirm_plan, with_confirmation
-from evalward.engine.control import Spending
+from evalward.engine.control import Ended, Spending
 from evalward.engine.gathering import gather_all, gathered_again, with_gathered
 from evalward.engine.keeping import OutputStore, Records, RunRetrials
 from evalward.engine.plan import Plan, PlannedRun, make_plan
@@ -144,9 +144,11 @@ def _planned(stage: _MeasuringStage, loaded: LoadedConfig, plan: Plan, beyond: B
     return with_parts(plan, known, stage.planned(loaded, not_in_parts(plan, known), beyond.base))
 
 
-def guidance_runner(loaded: LoadedConfig, records: Records, outside: Outside, *, resume: bool = False) -> RunPlan:
-    """Runs plans of one budget, each in a folder of its own; nothing is reported."""
-    return _stage(loaded, records, outside, resume=resume).run_guidance
+def guidance_runner(
+    loaded: LoadedConfig, records: Records, outside: Outside, ended: Ended, *, resume: bool = False
+) -> RunPlan:
+    """Runs plans of one budget, each in a folder of its own, until one is `ended`; nothing is reported."""
+    return structs.replace(_stage(loaded, records, outside, resume=resume), ended=ended).run_guidance
 
 
 def _stage(
@@ -170,6 +172,7 @@ class _MeasuringStage(Struct, frozen=True):
     outside: Outside
     resume: bool
     under_way: TrialsUnderWay = field(default_factory=TrialsUnderWay)
+    ended: Ended = field(default_factory=Ended)
 
     def run(self, plan: Plan) -> Executed:
         if not plan.runs:
@@ -185,6 +188,7 @@ class _MeasuringStage(Struct, frozen=True):
             account=self.account,
             base_store=self.records.of_base(),
             under_way=self.under_way,
+            ended=self.ended,
         )
         done = asyncio.run(execute(plan, execution))
         progress.close()
@@ -227,7 +231,9 @@ class _MeasuringStage(Struct, frozen=True):
         return with_beside(report, pairs, self.run(pairs.plan), base.commit)
 
     def run_guidance(self, plan: Plan, name: str) -> Executed:
-        """Run a plan of another guidance, with its trials in a folder of its own."""
+        """Run a plan of another guidance, with its trials in a folder of its own; none after a signal."""
+        if self.ended.reason is not None:
+            return Executed([], self.ended.reason, "signal")
         self.outside.say(f"Guidance {name}: {plural(plan.size, 'trial')}.")
         return structs.replace(self, store=self.records.of_guidance(name)).run(plan)
 

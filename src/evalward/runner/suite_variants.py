@@ -11,7 +11,7 @@ from evalward.engine.plan import Plan, PlannedRun
 from evalward.engine.scheduler import Executed
 from evalward.records.guidance import GuidanceComparison
 from evalward.records.target_id import target_id
-from evalward.runner.guidance_runs import CURRENT
+from evalward.runner.guidance_runs import CURRENT, ended_early, too_few
 from evalward.runner.measure import RunPlan
 from evalward.suites.base import Prepared, guidance_of
 
@@ -49,6 +49,9 @@ def _compared(run: PlannedRun, variants: Mapping[str, Prepared], done: Mapping[s
             suite=suite, target=target, compares="descriptions", why=WHY, not_measured=not_measured
         )
     sides = {CURRENT: run.suite, **variants}
+    wanted = {name: done[name] for name in sides}
+    if (not_begun := too_few(wanted)) is not None:
+        return GuidanceComparison(suite=suite, target=target, compares="descriptions", why=WHY, not_measured=not_begun)
     changed = differing_parts([one.subject for one in sides.values()])
     columns = [
         GuidanceResults(
@@ -57,7 +60,7 @@ def _compared(run: PlannedRun, variants: Mapping[str, Prepared], done: Mapping[s
             {part: one.subject.get(part, "") for part in changed},
         )
         for name, one in sides.items()
+        if done[name].runs
     ]
     found = compare_guidance(suite, target, columns, reading, random=run.target.random, why=WHY)
-    early = [f"With {name} it ended early: {done[name].interrupted}." for name in sides if done[name].interrupted]
-    return found.model_copy(update={"notes": [*found.notes, *early]})
+    return found.model_copy(update={"notes": [*found.notes, *ended_early(wanted)]})

@@ -357,6 +357,7 @@ class Listing(Record):
 
 
 class GuidanceCompared(Record):
-    """What guidances come to, side by side."""
+    """What guidances come to, side by side. `interrupted`: by which signal, if by one."""
 
     found: list[GuidanceComparison] = []
+    interrupted: str | None = None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -132,6 +134,24 @@ def test_results_come_in_the_plans_order_whatever_finishes_first(tmp_path: Path)
         assert [result.id for result in run.cases] == [f"c{n}" for n in range(6)]
     assert len(progress.seen) == 12
     assert [result.id for result in progress.seen] != [result.id for run in runs for result in run.cases]
+
+
+class Impatient(Silent):
+    """Whoever presses Ctrl-C at the first trial that ends."""
+
+    def finished(self, run: str, result: Result, *, kept: bool = False) -> None:
+        if not self.seen:
+            os.kill(os.getpid(), signal.SIGINT)
+        super().finished(run, result, kept=kept)
+
+
+def test_a_signal_ends_what_follows_in_the_same_invocation_too(tmp_path: Path) -> None:
+    loaded = write_suite(tmp_path, [task(id="ends"), task(id="stays", solution="sleep 3600; echo hello")])
+    execution = ExecutionSettings(None, Impatient())
+    first, second = (asyncio.run(execute(make_plan(loaded, Selection()), execution)) for _ in range(2))
+    assert [statuses(run) for run in first.runs] == [{"ends": "passed", "stays": "skipped"}]
+    assert [statuses(run) for run in second.runs] == [{"ends": "skipped", "stays": "skipped"}]
+    assert first.stopped == second.stopped == "interrupted by SIGINT"
 
 
 def test_the_shell_of_one_case_knows_nothing_of_another(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import signal
 
 import pytest
 
-from evalward.engine.control import Control, Spending, ends_on_signals
+from evalward.engine.control import Control, Ended, Spending, ends_on_signals
 from evalward.records.budget import Budget
 from evalward.records.trace import Usage
 
@@ -125,7 +125,7 @@ async def test_the_first_signal_aborts_and_the_second_is_anybodys(number: signal
     before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
     control = Control()
     try:
-        with ends_on_signals(control):
+        with ends_on_signals(control, Ended()):
             task = asyncio.create_task(sleeper(control))
             await asyncio.sleep(0)
             os.kill(os.getpid(), number)
@@ -142,7 +142,7 @@ async def test_without_a_signal_nothing_is_told() -> None:
     before = {each: signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)}
     control = Control()
     try:
-        with ends_on_signals(control):
+        with ends_on_signals(control, Ended()):
             await asyncio.sleep(0)
     finally:
         for each, handler in before.items():

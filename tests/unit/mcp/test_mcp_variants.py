@@ -229,6 +229,31 @@ def test_a_target_that_reads_no_descriptions_is_not_run(target: Any, tmp_path: P
     assert found.not_measured == "this target reads no descriptions: name a model under `targets`"
 
 
+@pytest.mark.parametrize("begun", [0, 1])
+def test_after_a_signal_nothing_is_compared(begun: int, tmp_path: Path) -> None:
+    left = begun
+
+    def until(plan: Plan, name: str) -> Executed:
+        nonlocal left
+        left -= 1
+        return run(plan, name) if left >= 0 else Executed([], "interrupted by SIGINT", "signal")
+
+    prepared = suite(tmp_path, {"search_orders": SAID})
+    (found,) = compare_suite_variants(Plan([PlannedRun(MCP, prepared, Reader(), prepared.cases, 1)]), until)
+    assert found.not_measured == "the run ended early: interrupted by SIGINT"
+
+
+def test_of_three_sides_those_that_were_run_are_compared(tmp_path: Path) -> None:
+    def until(plan: Plan, name: str) -> Executed:
+        return Executed([], "interrupted by SIGINT", "signal") if name == "worse" else run(plan, name)
+
+    files = {FILE: {"search_orders": SAID}, "worse.json": {"search_orders": "Anything."}}
+    prepared = prepared_suite(tmp_path, files=files, variants={"better": FILE, "worse": "worse.json"})
+    (found,) = compare_suite_variants(Plan([PlannedRun(MCP, prepared, Reader(), prepared.cases, 2)]), until)
+    assert [column.name for column in found.columns] == ["current", "better"]
+    assert found.notes[-1] == "worse was not run: interrupted by SIGINT."
+
+
 def test_a_suite_without_variants_is_not_run(tmp_path: Path) -> None:
     prepared = prepared_suite(tmp_path)
     assert compare_suite_variants(Plan([PlannedRun(MCP, prepared, Reader(), prepared.cases, 1)]), run) == []

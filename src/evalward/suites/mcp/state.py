@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from dataclasses import replace
-from pathlib import Path
 
 from evalward.records.result import CheckResult
 from evalward.sandbox.base import NoWorkspaceError, SandboxError
 from evalward.sandbox.process import Workspace
+from evalward.sandbox.process.temporary import temporary_folder
 from evalward.suites.mcp.server.session import ServerSession
 
 STATE = "state"
@@ -24,8 +23,8 @@ async def check_state(session: ServerSession, script: str, timeout_s: float) -> 
     from evalward.suites.scenario.place import how_it_ended, run_shell  # noqa: PLC0415 - few cases have a script
 
     workspace = await session.closed()
-    with tempfile.TemporaryDirectory(prefix="evalward-state-", ignore_cleanup_errors=True) as place:
-        left = Path(place) / "left"
+    with temporary_folder("state") as place:
+        left = place / "left"
         limit = workspace.settings.limits.disk_mb or _UNLIMITED_MB
         copied = await asyncio.to_thread(workspace.copy_to, left, limit)
         if copied.full:

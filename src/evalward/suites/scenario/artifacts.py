@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from evalward.records.result import Result, Status
 from evalward.render.escape import md_block, md_cell, md_code, md_prose
 from evalward.sandbox.base import cut
 from evalward.sandbox.process import Workspace
+from evalward.sandbox.process.temporary import new_folder
 from evalward.suites.scenario.details import ScenarioDetails
 from evalward.suites.scenario.outcome import tier_word
 from evalward.suites.scenario.scripts import ScriptRun
@@ -51,7 +51,7 @@ def script_events(kind: str, runs: Sequence[ScriptRun]) -> list[Event]:
 
 def keep_artifacts(workspace: Workspace, result: Result, prompt: str, transcript: str, events: Sequence[Event]) -> Path:
     """A new folder with everything; blocking. Raises `SandboxError` or `OSError` and then leaves none."""
-    folder = Path(tempfile.mkdtemp(prefix="evalward-artifacts-"))
+    folder = new_folder("artifacts")
     try:
         _write(folder / "transcript.raw.txt", cut(transcript, MOST_CHARACTERS))
         _write(folder / EVENTS, _bounded(events))

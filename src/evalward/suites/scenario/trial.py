@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from evalward.records.target_id import target_id
 from evalward.records.trace import Trace
 from evalward.sandbox.base import NoWorkspaceError, SandboxError
 from evalward.sandbox.process import Network, SandboxLimits, Workspace, WorkspaceSettings
+from evalward.sandbox.process.temporary import temporary_folder
 from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.suites.blame import blameless, unreadable
 from evalward.suites.judge.ask import Gate
@@ -107,8 +107,8 @@ async def run_scenario(
 
     What the agent does or leaves that can't be read, copied or judged is its own failure: `unreadable_result`.
     """
-    with tempfile.TemporaryDirectory(prefix="evalward-judging-", ignore_cleanup_errors=True) as place:
-        work = walls.work(case, agent, Path(place))
+    with temporary_folder("judging") as place:
+        work = walls.work(case, agent, place)
         try:
             given = await asyncio.to_thread(work.shown, all_of_it=agent.id == OracleAgent.id)
             workspace = await Workspace.create(given, walls.settings(agent))

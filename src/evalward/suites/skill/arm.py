@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from evalward.records.case import Case
 from evalward.records.judge import JUDGE_ERROR
 from evalward.records.result import UNREADABLE, CheckResult, Result, Status
 from evalward.records.trace import Trace, Usage
+from evalward.sandbox.process.temporary import temporary_folder
 from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.suites.judge.ask import Gate
 from evalward.suites.judge.who import Judges
@@ -124,8 +124,7 @@ class ArmJob:
 
     async def run(self) -> ArmRun:
         """Run and judge it. Raises `TrialSkippedError` and `TrialBrokenError`, as `run_scenario`, and `InputError`."""
-        with tempfile.TemporaryDirectory(prefix="evalward-skills-", ignore_cleanup_errors=True) as folder:
-            given = Path(folder)
+        with temporary_folder("skills") as given:
             await asyncio.to_thread(assemble, given, self.case, self.plan.installed)
             texts = await asyncio.to_thread(_texts, self.plan, self.case, given)
             worker = _agent_of(self.target, self.context.prompting, self.plan)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from evalward.records.problem import Problem
 from evalward.records.target_id import target_id
 from evalward.render.numbers import plural
 from evalward.sandbox.base import SandboxError
+from evalward.sandbox.process.temporary import temporary_folder
 from evalward.suites.base import Proof, TrialBrokenError
 from evalward.suites.speedup.details import BenchmarkSpeed, Samples, SpeedupDetails
 from evalward.suites.speedup.measure.changes import ChangeRefusedError, apply_patch, put_back
@@ -35,9 +35,9 @@ async def prove_cases(equipment: SpeedupContext, cases: Sequence[SpeedupCase], p
     tried = 0
     for case in cases:
         try:
-            with tempfile.TemporaryDirectory(prefix="evalward-speedup-") as place:
-                problems += await _prove(equipment, case, Path(place))
-                found = [await _refused(equipment, case, patch, Path(place)) for patch in patches]
+            with temporary_folder("speedup") as place:
+                problems += await _prove(equipment, case, place)
+                found = [await _refused(equipment, case, patch, place) for patch in patches]
         except (TrialBrokenError, SandboxError, OSError, ValueError) as error:
             message = error.message if isinstance(error, TrialBrokenError) else str(error)
             problems.append(_problem(case, message, "Fix the task."))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -21,6 +20,7 @@ from evalward.records.trace import Trace, Usage
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.process import SandboxLimits, Workspace, WorkspaceSettings
 from evalward.sandbox.process.settings import PATH
+from evalward.sandbox.process.temporary import temporary_folder
 from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.suites.blame import blameless, unreadable
 from evalward.suites.isolation import settings_of
@@ -107,8 +107,7 @@ async def run_trial(equipment: SpeedupContext, case: SpeedupCase, target: Target
     """Measure what a target makes of a task. Raises `TrialSkippedError`, `TrialBrokenError`, `SandboxError`."""
     if isinstance(target, FileTarget) and target.form == "log":
         return TrialOutcome(_of_log(case, target, trial), Trace())
-    with tempfile.TemporaryDirectory(prefix="evalward-speedup-") as place:
-        work = Path(place)
+    with temporary_folder("speedup") as work:
         original = work / "original"
         await asyncio.to_thread(case.fixture.copy_to, original)
         await asyncio.to_thread(hide_answer, original, case.oracle)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.process import Workspace
+from evalward.sandbox.process.temporary import temporary_folder
 from evalward.suites.mcp.catalogue import Catalogue
 from evalward.suites.mcp.server.contents import CallOutcome
 from evalward.suites.mcp.server.failures import ServerError
@@ -108,12 +107,12 @@ async def _started(place: CommandServer, traffic: ServerTraffic) -> AsyncIterato
 
 async def _workspace(place: CommandServer) -> Workspace:
     """Where it runs, with its folder filled. Raises `SandboxError`."""
-    with tempfile.TemporaryDirectory(prefix="evalward-server-", ignore_cleanup_errors=True) as given:
+    with temporary_folder("server") as given:
         try:
-            await asyncio.to_thread(fill, Path(given), place.linked, place.files)
+            await asyncio.to_thread(fill, given, place.linked, place.files)
         except OSError as error:
             raise SandboxError(f"the server's folder can't be made: {error.strerror or error}") from error
-        return await Workspace.create(Path(given), place.workspace)
+        return await Workspace.create(given, place.workspace)
 
 
 @asynccontextmanager

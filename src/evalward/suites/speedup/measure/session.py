@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -18,6 +17,7 @@ from typing import Any
 from evalward.records.base import clean_text
 from evalward.sandbox.base import FileTooLargeError
 from evalward.sandbox.process import Finished, Workspace, WorkspaceSettings
+from evalward.sandbox.process.temporary import temporary_folder
 from evalward.suites.old_place import lead_here, lead_nowhere
 from evalward.suites.speedup.details import PytestSummary
 from evalward.suites.speedup.measure.adapters import Times, read_times
@@ -87,7 +87,7 @@ async def run_session(
 
     The untouched code comes first: what its setup makes of protected files is what they are on every side.
     """
-    with tempfile.TemporaryDirectory(prefix="evalward-sides-", ignore_cleanup_errors=True) as place:
+    with temporary_folder("sides") as place:
         sides = {name: MeasuredCopy(name, folder) for name, folder in folders.items()}
         first = next(iter(sides.values()))
         for side in sides.values():
