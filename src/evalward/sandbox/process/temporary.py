@@ -18,9 +18,12 @@ from evalward.sandbox.process.places import remove
 _made: dict[int, list[Path]] = {}  # by process: what another one has made before we were forked is its own
 
 
-def new_folder(name: str) -> Path:
-    """A new folder `evalward-NAME-…`, for whoever asks to remove. Raises `OSError`."""
-    folder = Path(tempfile.mkdtemp(prefix=f"evalward-{name}-"))
+def new_folder(name: str, place: Path | None = None) -> Path:
+    """A new folder `evalward-NAME-…`, for whoever asks to remove; in another `place` than the usual one, if so.
+
+    Raises `OSError`.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=f"evalward-{name}-", dir=place))
     _made.setdefault(os.getpid(), []).append(folder)
     return folder
 

@@ -25,6 +25,7 @@ from evalward.sandbox.process.probe import Layers, layers
 from evalward.sandbox.process.runners import our_checkout, runners_secrets, runners_tools, runners_work
 from evalward.sandbox.process.running import Finished, Handling, run_command
 from evalward.sandbox.process.settings import MIB, WorkspaceSettings
+from evalward.sandbox.process.temporary import new_folder
 from evalward.sandbox.process.users import OwnUser, group_with, passwd_with, take_user
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ def _build(
         user = take_user() if found.own_user else None
         if found.own_user and user is None:
             raise SandboxError("no user id is free for a workspace")
-        base = Path(tempfile.mkdtemp(prefix="evalward-", dir=settings.place)).resolve()
+        base = new_folder("work", settings.place).resolve()
         yard = _Yard(settings, found, user, base)
         yard.fill(fixture, extra_files, left_out)
         client = LauncherClient(yard.plan())
@@ -220,7 +221,10 @@ class Workspace:
         absolute path needs a mount namespace. Raises `SandboxError`.
         """
         hide_ourselves()
-        building = asyncio.ensure_future(asyncio.to_thread(_build, fixture, settings, extra_files or {}, left_out))
+        # A future and no task: whoever ends a loop cancels all of its tasks, and a thread goes on all the same.
+        building = asyncio.get_running_loop().run_in_executor(
+            None, _build, fixture, settings, extra_files or {}, left_out
+        )
         try:
             built = await asyncio.shield(building)
         except asyncio.CancelledError:
@@ -347,7 +351,7 @@ class Workspace:
         if self._closed:
             return
         self._closed = True
-        await asyncio.shield(asyncio.to_thread(self._built.tear_down))
+        await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, self._built.tear_down))
 
     @property
     def _client(self) -> LauncherClient:
