@@ -204,7 +204,7 @@ async def test_a_benchmark_that_crashes_in_some_rounds_does_not_pass_on_the_othe
 ) -> None:
     code = {
         **CODE,
-        "bench/run.sh": "test -e crash && test ! -e /tmp/lucky && exit 3\necho '{\"m.a\": 0.1}' > times.json\n",
+        "bench/run.sh": 'test -e crash && test ! -e "$TMPDIR/lucky" && exit 3\necho \'{"m.a": 0.1}\' > times.json\n',
     }
     run = {"command": "sh bench/run.sh", "format": "json", "output": "times.json"}
     _every_second_workspace_is_lucky(monkeypatch)
@@ -217,7 +217,7 @@ async def test_a_benchmark_that_crashes_in_some_rounds_does_not_pass_on_the_othe
 async def test_code_whose_benchmarks_crash_in_some_rounds_cant_be_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code = {**CODE, "bench/run.sh": "test ! -e /tmp/lucky && exit 3\necho '{\"m.a\": 0.1}' > times.json\n"}
+    code = {**CODE, "bench/run.sh": 'test ! -e "$TMPDIR/lucky" && exit 3\necho \'{"m.a": 0.1}\' > times.json\n'}
     run = {"command": "sh bench/run.sh", "format": "json", "output": "times.json"}
     _every_second_workspace_is_lucky(monkeypatch)
     with pytest.raises(TrialBrokenError, match="gave no time in 2 of 4 rounds"):
@@ -233,7 +233,7 @@ def _every_second_workspace_is_lucky(monkeypatch: pytest.MonkeyPatch) -> None:
             changed = workspace.file_type("crash") is not None
             turns[changed] += 1
             if turns[changed] % 4 in {2, 3}:
-                await workspace.run(["touch", "/tmp/lucky"])
+                await workspace.run(["sh", "-c", 'touch "$TMPDIR/lucky"'])
         return await real(workspace, command, output, *more)
 
     monkeypatch.setattr(session, "_run_for", run_for)

@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from evalward.sandbox.base import SandboxError
-from evalward.sandbox.launcher.plan import load_plan
+from evalward.sandbox.launcher.plan import SandboxPlan, load_plan
 from evalward.sandbox.launcher.serve import read_line, say
 from evalward.sandbox.process import launching, probe, users
 from evalward.sandbox.process.client import LauncherSocket, SandboxRefusedError
@@ -69,6 +70,16 @@ def test_probes_at_the_same_time_find_the_same() -> None:
         thread.join()
     assert len(found) == 12
     assert len(set(found)) == 1
+
+
+def test_why_a_wall_cant_be_built_names_no_folder_of_this_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(plan: SandboxPlan, *_: object) -> NoReturn:
+        raise SandboxRefusedError(f"the sandbox could not be built: mount {plan.root}/proc: not permitted", 1)
+
+    monkeypatch.setattr(probe, "LauncherClient", refused)
+    with pytest.raises(SandboxRefusedError) as error:
+        probe._try(Layers(), 1.0, [])
+    assert str(error.value) == "the sandbox could not be built: mount /proc: not permitted"
 
 
 # --- ids ------------------------------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ def test_a_signal__ends_every_guidance(tmp_path: Path, number: signal.Signals) -
     text, notes = reader.read_text("utf-8"), "    notes = list(NOTE.finditer(sys.stdin.read()))\n"
     assert text.count(notes) == 1
     reader.write_text(text.replace(notes, notes + ONE_STAYS), "utf-8")
-    config.write_text(config.read_text("utf-8").replace("timeout_s: 20", "timeout_s: 3600"), "utf-8")
+    config.write_text(config.read_text("utf-8").replace("timeout_s: 120", "timeout_s: 3600"), "utf-8")
     output, left = tmp_path / "out", tmp_path / "tmp"
     left.mkdir()
     words: list[str | Path] = ["guidance", "--config", config, "--output", output]

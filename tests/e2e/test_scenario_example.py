@@ -75,7 +75,7 @@ def test_the_pull_request__shows_a_pass_a_gate_a_time_out_and_a_crash(bad: Path)
     assert (gate["status"], gate["reason"], gate["details"]["completed"]) == ("failed", "gates_failed", True)
     late = hasty["take-stock"]
     assert (late["status"], late["details"]["completed"]) == ("failed", False)
-    assert "the agent was ended after 4 s" in late["message"]
+    assert "the agent was ended after 20 s" in late["message"]
     crash = tidy["stock-the-pantry"]
     assert (crash["status"], crash["details"]["completed"]) == ("failed", False)
     assert "the agent ended with exit code 139" in crash["message"]

@@ -34,7 +34,9 @@ def test_the_example__proves_itself() -> None:
     code, said = evalward("validate", str(EXAMPLE / "evalward.yml"))
     assert code == 0, said
     assert "17 queries tried, 3 of 5 tasks solved by their solution, 2 tasks without a solution" in said
-    assert said.count("warning: ") == 1, said  # of the judge, whose answers are written by hand
+    warnings = [line for line in said.splitlines() if "warning: " in line]
+    of_walls = [line for line in warnings if "partial isolation" in line or "network: none can't be kept" in line]
+    assert len(warnings) - len(of_walls) == 1, said  # of the judge, whose answers are written by hand
 
 
 def test_the_example__passes__and_its_tasks_fail_without_their_skills(tmp_path: Path) -> None:

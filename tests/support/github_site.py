@@ -146,8 +146,9 @@ class _Kept:
     runs: int
 
     def copy_to(self, site: Site) -> None:
-        for name in ("server.git", "workspace"):
-            shutil.rmtree(site.folder / name)
+        for kept in self.folder.iterdir():  # git makes files that only root could write over
+            if kept.is_dir():
+                shutil.rmtree(site.folder / kept.name, ignore_errors=True)
         shutil.copytree(self.folder, site.folder, symlinks=True, dirs_exist_ok=True)
         config = site.workspace / ".git" / "config"
         config.write_text(config.read_text("utf-8").replace(str(self.folder), str(site.folder)), "utf-8")

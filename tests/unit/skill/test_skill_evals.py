@@ -192,7 +192,7 @@ def test_what_is_wrong_is_said_with_file_line_and_remedy(tmp_path: Path, item: A
         ("3", "evals.json:1: there is no list of evals in the file."),
         ('{"a": []}', "evals.json:1: there is no list of evals in the file."),
         ('{"evals": [], "evals": []}', "the key 'evals' occurs in it twice"),
-        ("[" * 5000, "the file is not JSON: it is nested too deeply."),
+        ("[" * 200_000, "the file is not JSON: it is nested too deeply."),
         (b"\xff\xfe", "evals.json: the file is not UTF-8 text. Save it as UTF-8."),
     ],
 )

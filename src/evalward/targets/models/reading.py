@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel
 
 from evalward.records.base import MAX_NESTING, clean_text, fitting, why_of
+from evalward.records.json_text import NoJsonError, refuse_depth
 
 if TYPE_CHECKING:
     from httpx2 import Response
 
 T = TypeVar("T")
 Json = Mapping[str, Any]
+MOST_LEVELS = 900  # of one answer, whatever this Python reads; each part of it is held to less when it is kept
 MOST_TOKENS = 10**12  # of one answer: who tells more tells nothing
 
 
@@ -61,7 +63,8 @@ def body_of(response: Response) -> dict[str, Any]:
     """
     try:
         answer = response.json()
-    except RecursionError:
+        refuse_depth(answer, MOST_LEVELS)
+    except (RecursionError, NoJsonError):
         raise MalformedError("the answer is nested too deeply") from None
     except (json.JSONDecodeError, UnicodeDecodeError):
         answer = response.text

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evalward.records.base import clean_text, fitting
+from evalward.records.json_text import NoJsonError, refuse_depth
 
 BAD_ANSWER = "bad_answer"
 NOTHING = "(no output)"
@@ -55,8 +56,9 @@ def text_of(result: Mapping[str, Any]) -> str:
 
 def _written(value: Any) -> str:
     try:
+        refuse_depth(value)
         return json.dumps(value, ensure_ascii=False)
-    except RecursionError:
+    except NoJsonError:
         return "[structured content that is nested too deeply]"
 
 
