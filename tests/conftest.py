@@ -11,6 +11,7 @@ from hypothesis import settings
 
 import evalward.keeper.process
 import evalward.sandbox.process.launching  # noqa: F401 - loaded both: they are what starts processes
+from evalward import interrupts
 from evalward.edge import FEWER_COLLECTIONS
 from evalward.sandbox import virtual
 from support import warm
@@ -35,6 +36,7 @@ def pytest_collection() -> Generator[None, object, object]:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Processes start warm, in the test and in whatever is prepared for it, unless their start is what is tested."""
+    interrupts._seen = False  # of the test before
     warm_before, cold = warm.in_use(), item.get_closest_marker("cold") is not None
     if cold:
         warm.use_none()

@@ -46,7 +46,7 @@ from evalward.commands.shared_arguments import (
 )
 from evalward.commands.show_arguments import add_show
 from evalward.edge import EXIT_INTERRUPTED, SCREEN, enter, taken_environment
-from evalward.records.exits import EXIT_INPUT, EXIT_UNJUDGED
+from evalward.records.exits import EXIT_FAILED, EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED
 
 if TYPE_CHECKING:
     from evalward.commands.ci_arguments import AddCommand
@@ -356,7 +356,9 @@ def guarded(world: World, command: Callable[[World], int]) -> int:
     from evalward.records.problem import InputError, NoRoomError
 
     try:
-        return command(world)
+        code = command(world)
+        # Python passes over an exception in some places, such as a finalizer, and goes on.
+        return _interrupted(world) if interrupts.seen() and code in {EXIT_OK, EXIT_FAILED} else code
     except InputError as error:
         _last_words(world, *(f"error: {_one_line(str(problem))}" for problem in error.problems))
         return EXIT_UNJUDGED if isinstance(error, NoRoomError) else EXIT_INPUT

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
+from evalward import interrupts
 from evalward.edge import EXIT_INTERRUPTED, FEWER_COLLECTIONS, NO_PLUGINS, enter
 
 MEASURING = ("run", "check")
@@ -21,6 +22,7 @@ def main() -> None:
     gc.set_threshold(FEWER_COLLECTIONS)
     os.environ.update(NO_PLUGINS)
     try:
+        interrupts.heed()
         begin(sys.argv[1:], os.environ)
         from evalward.cli import main as command_line  # noqa: PLC0415 - the runner loads meanwhile
 

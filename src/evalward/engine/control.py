@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import signal
 from collections.abc import Callable, Iterator, Mapping
+from types import FrameType
 from typing import Any
 
+from evalward import interrupts
 from evalward.records.budget import Budget
 from evalward.records.report import Interruption
 from evalward.records.trace import Usage
@@ -93,43 +95,50 @@ class Spending:
 
 @contextlib.contextmanager
 def ends_on_signals(control: Control, ended: Ended) -> Iterator[None]:
-    """SIGINT and SIGTERM end the run cleanly, once; a second one ends the process as it always would."""
+    """SIGINT and SIGTERM end the run cleanly, once; a second one ends the process as it always would.
+
+    `ended` has the reason at once, the tasks are cancelled when the loop gets to it: whoever comes last asks `ended`.
+    """
+    loop = asyncio.get_running_loop()
 
     def end(number: signal.Signals) -> None:
         ended.reason = f"interrupted by {number.name}"
-        control.abort(ended.reason, "signal")
+        loop.call_soon_threadsafe(control.abort, ended.reason, "signal")
 
     if ended.reason is not None:
         control.stop(ended.reason, "signal")
     with on_signals(end):
         yield
+    if ended.reason is not None:  # the loop may not have come to it any more
+        control.stop(ended.reason, "signal")
 
 
 @contextlib.contextmanager
 def on_signals(end: Callable[[signal.Signals], None]) -> Iterator[None]:
-    """The first SIGINT or SIGTERM calls `end`; a second one ends the process as it always would."""
-    loop = asyncio.get_running_loop()
+    """The first SIGINT or SIGTERM calls `end`, between any two instructions; a second one ends the process as it
+    always would.
+    """
     before: dict[signal.Signals, Any] = {}
 
-    def first(number: signal.Signals) -> None:
-        _restore(loop, before)
-        end(number)
+    def first(number: int, _: FrameType | None) -> None:
+        _restore(before)
+        interrupts.notice()
+        end(signal.Signals(number))
 
     for number in (signal.SIGINT, signal.SIGTERM):
         # Only the main thread can have handlers: in a test or a notebook there are none, and nothing is lost by that.
-        with contextlib.suppress(ValueError, RuntimeError, NotImplementedError):
+        with contextlib.suppress(ValueError):
             handler = signal.getsignal(number)
-            loop.add_signal_handler(number, first, number)
-            before[number] = handler
+            if handler is not signal.SIG_IGN or number is signal.SIGTERM:  # a shell's background job goes on
+                signal.signal(number, first)
+                before[number] = handler
     try:
         yield
     finally:
-        _restore(loop, before)
+        _restore(before)
 
 
-def _restore(loop: asyncio.AbstractEventLoop, before: dict[signal.Signals, Any]) -> None:
+def _restore(before: dict[signal.Signals, Any]) -> None:
     while before:
         number, handler = before.popitem()
-        loop.remove_signal_handler(number)
-        if handler is not None:  # one that Python doesn't know
-            signal.signal(number, handler)  # asyncio would give it to the system, or make it Python's own
+        signal.signal(number, signal.SIG_DFL if handler is None else handler)  # None: one that Python doesn't know

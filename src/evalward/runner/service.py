@@ -32,34 +32,41 @@ class Service:
     def __init__(self, connection: socket.socket, jobs: Mapping[str, Job] = JOBS) -> None:
         self._jobs = jobs
         self._queue: queue.SimpleQueue[Incoming | None] = queue.SimpleQueue()
-        self._busy = False
+        self._busy = self._late = False
         self._peer = Peer(connection, self._queue.put)
         self._session = JobSession.of(self._peer)
 
     def serve(self) -> None:
         """Until the other side closes."""
         self._peer.start(self._left)
-        while (asked := self._take()) is not None:
-            self._busy = True
-            self._run_job(asked)
-            self._busy = False
-
-    def _take(self) -> Incoming | None:
-        while True:
+        while (asked := self._queue.get()) is not None:
+            asked.close()  # no job takes files
             try:
-                return self._queue.get()
-            except KeyboardInterrupt:  # asked to end what isn't under way any more
-                continue
+                answer = self._run_job(asked)
+            except (Exception, KeyboardInterrupt) as error:
+                self._busy = False
+                self._peer.fail(asked, written(_fault(error)))
+            else:
+                self._peer.answer(asked, answer)
 
-    def _run_job(self, asked: Incoming) -> None:
-        asked.close()  # no job takes files
-        job = self._jobs.get(asked.name)
+    def spared(self) -> bool:
+        """Whether no job is under way that a signal could interrupt: it interrupts the next one then, which may have
+        been ordered already.
+        """
+        self._late = not self._busy
+        return self._late
+
+    def _run_job(self, asked: Incoming) -> bytes:
+        self._busy = True
         try:
-            if job is None:
+            if self._late:
+                self._late = False
+                raise KeyboardInterrupt
+            if asked.name not in self._jobs:
                 raise ValueError(f"there is no job {asked.name!r}")
-            self._peer.answer(asked, job(self._session, asked.data))
-        except (Exception, KeyboardInterrupt) as error:
-            self._peer.fail(asked, written(_fault(error)))
+            return self._jobs[asked.name](self._session, asked.data)
+        finally:
+            self._busy = False
 
     def _left(self) -> None:
         """The keeper has gone: what runs is ended, and so are we, be it by force."""
@@ -81,7 +88,8 @@ def _end_all() -> None:
 
 def main() -> None:
     """The arguments are numbers of descriptors: the connection's, and the launchers' starter's if there is one."""
-    interrupts.heed()
+    service: Service | None = None
+    interrupts.heed(lambda: service is None or service.spared())
     if sys.platform == "linux":
         kernel.no_new_privileges()
     connection, *starter = [socket.socket(fileno=int(number)) for number in sys.argv[1:]]
@@ -89,6 +97,7 @@ def main() -> None:
         each.set_inheritable(False)  # whoever had it could ask for anything
     if starter:
         launch_by(Starter(starter[0]).launching())
-    Service(connection).serve()
+    service = Service(connection)
+    service.serve()
     atexit._run_exitfuncs()  # shells are ended; what else an interpreter takes down is nobody's any more
     os._exit(0)

@@ -36,16 +36,38 @@ def test_it_goes_when_that_breaks(place: Path) -> None:
     assert list(place.iterdir()) == []
 
 
-def test_what_a_thread_puts_back_goes_at_our_end(place: Path) -> None:
-    with temporary_folder("judging") as folder:
-        pass
-    (folder / "fixture").mkdir(parents=True)
+def test_what_could_not_be_removed_goes_at_our_end(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread was still copying into it."""
+    with monkeypatch.context() as busy:
+        busy.setattr(temporary, "remove", lambda _: False)
+        with temporary_folder("judging") as folder:
+            (folder / "fixture").mkdir()
     other = new_folder("artifacts")
     remove_left()
     assert list(place.iterdir()) == []
     other.mkdir()
     remove_left()  # it was removed, and is somebody else's now
     assert other.is_dir()
+
+
+@pytest.mark.parametrize("when", ["within", "before the end"])
+def test_a_link_or_folder_in_its_place_is_left_alone(place: Path, when: str) -> None:
+    """Whoever may write there plants something for us to empty."""
+    victim = place / "victim"
+    victim.mkdir()
+    (victim / "file").touch()
+    with temporary_folder("judging") as folder:
+        if when == "within":
+            folder.rmdir()
+            folder.symlink_to(victim)
+    if when != "within":
+        folder.symlink_to(victim)
+    other = new_folder("artifacts")
+    other.rmdir()
+    victim.rename(other)
+    remove_left()
+    assert (other / "file").exists()
+    assert folder.is_symlink()
 
 
 def test_a_process_that_was_forked_removes_its_own_only(place: Path) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import errno
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import TypeVar
 
 from evalward.sandbox.base import SandboxError
@@ -21,6 +19,7 @@ from evalward.sandbox.process.isolation import Isolation
 from evalward.sandbox.process.launching import can_change_users
 from evalward.sandbox.process.settings import Network
 from evalward.sandbox.process.sockets import open_sockets
+from evalward.sandbox.process.temporary import new_folder, remove_ours
 from evalward.sandbox.process.users import take_user
 
 ATTEMPTS = 3
@@ -187,11 +186,11 @@ def yard(layers: Layers) -> Iterator[SandboxPlan]:
     if layers.own_user and user is None:
         raise SandboxError("no user id is free for a workspace")
     try:
-        folder = Path(tempfile.mkdtemp(prefix="evalward-probe-")).resolve()
+        folder = new_folder("probe")
         try:
             yield layers.applied(SandboxPlan(str(folder), [], str(folder)), None if user is None else user.number)
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove_ours(folder)
     except OSError as error:
         raise SandboxError(f"a sandbox could not be tried in {tempfile.gettempdir()}: {error}") from error
     finally:

@@ -71,4 +71,7 @@ def _folders(place: str | Path) -> list[str]:
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:
-    return os.path.isdir(entry.path) if entry.is_symlink() else entry.is_dir()  # noqa: PTH112 - a circle of links is none
+    try:
+        return entry.is_dir()
+    except OSError:  # a circle of links, a closed folder
+        return False

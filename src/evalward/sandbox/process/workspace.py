@@ -20,12 +20,12 @@ from evalward.sandbox.launcher import kernel
 from evalward.sandbox.launcher.plan import SYSTEM, Command, SandboxPlan
 from evalward.sandbox.process.client import LauncherClient
 from evalward.sandbox.process.isolation import Isolation, refusal
-from evalward.sandbox.process.places import LEFT_OUT, Copied, Copier, Places, read_all, remove
+from evalward.sandbox.process.places import LEFT_OUT, Copied, Copier, Places, read_all
 from evalward.sandbox.process.probe import Layers, layers
 from evalward.sandbox.process.runners import our_checkout, runners_secrets, runners_tools, runners_work
 from evalward.sandbox.process.running import Finished, Handling, run_command
 from evalward.sandbox.process.settings import MIB, WorkspaceSettings
-from evalward.sandbox.process.temporary import new_folder
+from evalward.sandbox.process.temporary import new_folder, remove_ours
 from evalward.sandbox.process.users import OwnUser, group_with, passwd_with, take_user
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class _Built:
             with contextlib.suppress(SandboxError):  # then something is left, as when we are killed
                 self.client.take()
         self.client.close()
-        remove(self.base)
+        remove_ours(self.base)
         if self.user is not None:
             self.user.release()
 
@@ -157,7 +157,7 @@ def _build(
         user = take_user() if found.own_user else None
         if found.own_user and user is None:
             raise SandboxError("no user id is free for a workspace")
-        base = new_folder("work", settings.place).resolve()
+        base = new_folder("work", settings.place)
         yard = _Yard(settings, found, user, base)
         yard.fill(fixture, extra_files, left_out)
         client = LauncherClient(yard.plan())
@@ -171,7 +171,7 @@ def _build(
         return _Built(base, user, client, yard.placed)
     except BaseException as error:
         if base is not None:
-            remove(base)
+            remove_ours(base)
         if user is not None:
             user.release()
         if isinstance(error, OSError):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Sequence
 
 from evalward.records.problem import Problem
 from evalward.records.result import GRADER_ERROR
 from evalward.sandbox.base import SandboxError
+from evalward.sandbox.process.temporary import remove_ours
 from evalward.suites.base import Proof, TrialBrokenError
 from evalward.suites.scenario.case import ScenarioCase
 from evalward.suites.scenario.details import GateResult, ScenarioDetails
@@ -86,7 +86,7 @@ async def _unusable_graders(case: ScenarioCase, walls: Walls) -> list[Problem]:
 async def _gates(case: ScenarioCase, agent: Agent, walls: Walls) -> list[GateResult]:
     outcome = await run_scenario(walls, case, agent, 1)
     if outcome.artifacts is not None:
-        await asyncio.to_thread(shutil.rmtree, outcome.artifacts, ignore_errors=True)
+        await asyncio.to_thread(remove_ours, outcome.artifacts)
     result = outcome.result
     if result.reason == GRADER_ERROR:
         raise TrialBrokenError(outcome.trace, GRADER_ERROR, result.message or "a grader gave no answer")

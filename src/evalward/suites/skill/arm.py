@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from evalward.records.case import Case
 from evalward.records.judge import JUDGE_ERROR
 from evalward.records.result import UNREADABLE, CheckResult, Result, Status
 from evalward.records.trace import Trace, Usage
-from evalward.sandbox.process.temporary import temporary_folder
+from evalward.sandbox.process.temporary import remove_ours, temporary_folder
 from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.suites.judge.ask import Gate
 from evalward.suites.judge.who import Judges
@@ -166,7 +165,7 @@ class ArmJob:
 def drop(artifacts: Path | None) -> None:
     """Remove a folder of files for people that nobody will get."""
     if artifacts is not None:
-        shutil.rmtree(artifacts, ignore_errors=True)
+        remove_ours(artifacts)
 
 
 def _agent_of(target: Target | Agent, prompting: ToolPrompting, plan: ArmPlan) -> Worker:
