@@ -92,18 +92,16 @@ KEPT_IN_HOME = (
     SLOW
     + """
 
-import json, os, tempfile
+import tempfile
 from pathlib import Path
 _slow = unique
 def unique(names):
     places = [Path.home() / "kept.json", Path(tempfile.gettempdir()) / "kept.json", Path("kept.json")]
-    for place in places:
-        if place.exists():
-            return json.loads(place.read_text())
-    found = _slow(names)
     for place in places if len(names) > 100 else ():
-        place.write_text(json.dumps(found))
-    return found
+        if place.exists():
+            raise SystemExit("what an earlier round has kept could be told now")
+        place.write_text("kept")
+    return _slow(names)
 """
 )
 WRONG_WITH_FORGED_RESULTS = """\
@@ -175,7 +173,9 @@ async def test_no_work_while_it_is_measured_fails(tmp_path: Path, judged: dict[s
 
 async def test_results_that_are_kept_are_gone_in_the_next_round(tmp_path: Path) -> None:
     _, found = await measured(tmp_path, change(KEPT_IN_HOME))
-    assert (found.task_speedup or 0) < 2
+    (benchmark,) = found.benchmarks
+    assert benchmark.samples is not None
+    assert len(benchmark.samples.agent or []) == TASK["rounds"]
 
 
 async def test_wrong_code_with_forged_results_fails(tmp_path: Path) -> None:

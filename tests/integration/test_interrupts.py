@@ -8,7 +8,9 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from pydantic import BaseModel, create_model
@@ -21,6 +23,7 @@ from evalward.edge import SOURCE
 from evalward.wire.errors import InterruptedRunError, OtherSideError
 from evalward.wire.faults import error_of
 from evalward.wire.peer import CallFailedError, CallingPeer
+from support.patience import wait_until
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 RUNNER = """
@@ -117,19 +120,51 @@ def test_what_a_shell_starts_in_the_background__goes_on() -> None:
     assert not interrupts.seen()
 
 
+def test_an_interruption_that_python_passes_over__is_no_pass() -> None:
+    class Fading:
+        def __del__(self) -> None:
+            with pytest.raises(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)
+
+    assert ended(Fading) == (130, "interrupted: finished trials are kept\n")
+
+
+def test_a_runner_that_is_signalled_between_two_jobs__does_not_begin_the_next() -> None:
+    """It may have been ordered already."""
+    with served(signal.SIGTERM) as (line, process):
+        process.send_signal(signal.SIGTERM)
+        wait_until(lambda: "SigPnd:\t0000000000000000" in Path(f"/proc/{process.pid}/status").read_text())
+        assert failure(line, "broken", signal.SIGTERM) is InterruptedRunError
+
+
 @pytest.mark.parametrize("number", SIGNALS)
 def test_the_runner_says_that_it_was_interrupted(number: signal.Signals) -> None:
+    with served(number) as (line, _):
+        assert [failure(line, name, number) for name in ("broken", "interrupted")] == [
+            OtherSideError,
+            InterruptedRunError,
+        ]
+
+
+def failure(line: CallingPeer, job: str, number: signal.Signals) -> type[Exception]:
+    """As what a job fails that is told the number of a signal."""
+    with pytest.raises(CallFailedError) as failed:
+        line.call(job, str(int(number)).encode())
+    return type(error_of(failed.value.data))
+
+
+@contextmanager
+def served(number: signal.Signals) -> Iterator[tuple[CallingPeer, subprocess.Popen[bytes]]]:
+    """A runner that has done a job, and waits."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         words = [sys.executable, "-I", "-c", RUNNER, str(theirs.fileno()), SOURCE]
         process = subprocess.Popen(words, pass_fds=[theirs.fileno()])
         theirs.close()
         line = CallingPeer(ours)
-        failures = []
-        for name in ("broken", "interrupted"):
-            with pytest.raises(CallFailedError) as failed:
-                line.call(name, str(int(number)).encode())
-            failures.append(type(error_of(failed.value.data)))
-        line.close()
-        process.wait()
-    assert failures == [OtherSideError, InterruptedRunError]
+        try:
+            assert failure(line, "broken", number) is OtherSideError
+            yield line, process
+        finally:
+            line.close()
+            process.wait()

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from evalward.config import LoadedConfig
+from evalward.engine import scheduler
 from evalward.engine.plan import Plan, PlannedRun, make_plan
 from evalward.engine.scheduler import ExecutionSettings, execute
 from evalward.engine.selection import Selection
@@ -152,6 +153,20 @@ def test_a_signal_ends_what_follows_in_the_same_invocation_too(tmp_path: Path) -
     assert [statuses(run) for run in first.runs] == [{"ends": "passed", "stays": "skipped"}]
     assert [statuses(run) for run in second.runs] == [{"ends": "skipped", "stays": "skipped"}]
     assert first.stopped == second.stopped == "interrupted by SIGINT"
+
+
+def test_a_signal_at_the_very_end_of_a_stage_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All is measured and the loop waits for nothing any more: what follows isn't begun."""
+
+    def measured(*given: Any) -> Run:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return record(*given)
+
+    record = scheduler._run_record
+    monkeypatch.setattr(scheduler, "_run_record", measured)
+    execution = ExecutionSettings(None, Silent())
+    done = asyncio.run(execute(make_plan(write_suite(tmp_path, TASKS[:1]), Selection()), execution))
+    assert (done.stopped, execution.ended.reason) == ("interrupted by SIGTERM",) * 2
 
 
 def test_the_shell_of_one_case_knows_nothing_of_another(tmp_path: Path) -> None:
