@@ -25,10 +25,15 @@ parent, others = int(sys.argv[1]), sys.argv[2:]
 def look(way, path):
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # some are pipes that nobody writes to
+    except OSError:
+        return
+    try:
         if SECRET in os.read(file, 1 << 20):
             print("FOUND", way, path)
     except OSError:
         pass
+    finally:
+        os.close(file)  # else there would be none left for the rest, on a machine with a thousand processes
 
 if SECRET.decode() in str(dict(os.environ)):
     print("FOUND env")
@@ -93,7 +98,7 @@ async def main(wall: str, folder: Path) -> None:
     thread = threading.Thread(target=stop.wait, daemon=True)
     thread.start()
     async with await workspace.Workspace.create(None, WorkspaceSettings(readable=(folder / "checkout",))) as place:
-        done = await place.run(["python3", "-c", thief(), str(os.getpid()), *files], env=env, timeout_s=20)
+        done = await place.run(["python3", "-c", thief(), str(os.getpid()), *files], env=env, timeout_s=600)
         own = await place.run(["cat", str(folder / "checkout" / "code.txt")])
     stop.set()
     thread.join()
