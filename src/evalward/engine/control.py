@@ -128,10 +128,7 @@ def on_signals(end: Callable[[signal.Signals], None]) -> Iterator[None]:
     for number in (signal.SIGINT, signal.SIGTERM):
         # Only the main thread can have handlers: in a test or a notebook there are none, and nothing is lost by that.
         with contextlib.suppress(ValueError):
-            handler = signal.getsignal(number)
-            if handler is not signal.SIG_IGN or number is signal.SIGTERM:  # a shell's background job goes on
-                signal.signal(number, first)
-                before[number] = handler
+            before[number] = signal.signal(number, first)
     try:
         yield
     finally:
