@@ -168,7 +168,7 @@ async def test_a_module_that_was_asked_for_is_there(bench: Bench) -> None:
         ([plant("~/.npmrc", "script-shell=/bin/true")], "test -e ~/.npmrc"),
         ([plant("$TMPDIR/verdict", "passed")], 'test -e "$TMPDIR/verdict" -o -e /tmp/verdict'),
         ([plant("./grep", "#!/bin/sh\nexit 0"), "chmod +x grep"], "grep -q milk tasks.txt"),
-        (["(sleep 600; true) > /dev/null 2>&1 &"], "pgrep sleep"),
+        (["(sleep 600.25; true) > /dev/null 2>&1 &"], "pgrep -x sleep -a | grep -q 600[.]25"),  # others sleep, too
     ],
 )
 async def test_nothing_of_the_agents_home_or_path_is_there(bench: Bench, steps: list[str], command: str) -> None:
