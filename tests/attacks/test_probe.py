@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from types import SimpleNamespace
 
 import pytest
 
@@ -22,7 +22,7 @@ from evalward.sandbox.base import SandboxError
 from evalward.sandbox.launcher.plan import SandboxPlan, load_plan
 from evalward.sandbox.launcher.serve import read_line, say
 from evalward.sandbox.process import launching, probe, users
-from evalward.sandbox.process.client import LauncherSocket, SandboxRefusedError
+from evalward.sandbox.process.client import LauncherClient, LauncherSocket, SandboxRefusedError
 from evalward.sandbox.process.probe import Layers, candidates, strongest
 from evalward.sandbox.process.users import take_user
 
@@ -72,13 +72,14 @@ def test_probes_at_the_same_time_find_the_same() -> None:
     assert len(set(found)) == 1
 
 
-def test_why_a_wall_cant_be_built_names_no_folder_of_this_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(plan: SandboxPlan, *_: object) -> NoReturn:
-        raise SandboxRefusedError(f"the sandbox could not be built: mount {plan.root}/proc: not permitted", 1)
-
-    monkeypatch.setattr(probe, "LauncherClient", refused)
-    with pytest.raises(SandboxRefusedError) as error:
-        probe._try(Layers(), 1.0, [])
+def test_why_a_wall_cant_be_built_names_no_folder_of_this_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(f'{{"error": "mount {tmp_path}/proc: not permitted", "number": 1}}\n'.encode())
+        launcher = SimpleNamespace(control=ours, close=lambda _: None)
+        monkeypatch.setattr(LauncherSocket, "start", lambda: launcher)
+        with pytest.raises(SandboxRefusedError) as error:
+            LauncherClient(SandboxPlan(str(tmp_path), [], str(tmp_path)))
     assert str(error.value) == "the sandbox could not be built: mount /proc: not permitted"
 
 

@@ -46,9 +46,8 @@ service.main()
 
 
 @pytest.fixture(autouse=True)
-def heeded(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def heeded() -> Iterator[None]:
     """What `main` does at its beginning."""
-    monkeypatch.setattr(interrupts, "_seen", False)
     before = {number: signal.getsignal(number) for number in SIGNALS}
     interrupts.heed()
     yield

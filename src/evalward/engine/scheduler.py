@@ -21,7 +21,7 @@ from evalward.records.report import Interruption, Run, Subject
 from evalward.records.result import NOT_RUN, UNREADABLE, Result, Status, Trial
 from evalward.records.trace import Trace, Usage
 from evalward.sandbox.base import SandboxError
-from evalward.sandbox.process.temporary import remove_ours
+from evalward.sandbox.process.temporary import remove_given
 from evalward.suites.base import TrialBrokenError, TrialOutcome
 from evalward.suites.batched import findings_of
 from evalward.suites.blame import unreadable
@@ -267,7 +267,7 @@ async def _run_now(job: TrialJob, state: _State) -> Result:
         return placed.result
     finally:
         if outcome.artifacts is not None:
-            remove_ours(outcome.artifacts)
+            remove_given(outcome.artifacts)
 
 
 async def _with_artifacts(job: TrialJob, outcome: TrialOutcome, store: OutputStore, state: _State) -> TrialOutcome:

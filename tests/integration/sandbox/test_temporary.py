@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evalward.sandbox.process import temporary
-from evalward.sandbox.process.temporary import new_folder, remove_left, temporary_folder
+from evalward.sandbox.process.temporary import new_folder, remove_given, remove_left, temporary_folder
 
 
 @pytest.fixture(autouse=True)
@@ -68,6 +68,14 @@ def test_a_link_or_folder_in_its_place_is_left_alone(place: Path, when: str) -> 
     remove_left()
     assert (other / "file").exists()
     assert folder.is_symlink()
+
+
+def test_a_folder_that_somebody_else_has_made_is_removed_when_it_is_handed_over(place: Path) -> None:
+    (place / "victim").mkdir()
+    (place / "link").symlink_to(place / "victim")
+    for folder in (new_folder("artifacts"), Path(tempfile.mkdtemp()), place / "link"):
+        remove_given(folder)
+    assert {path.name for path in place.iterdir()} == {"victim", "link"}
 
 
 def test_a_process_that_was_forked_removes_its_own_only(place: Path) -> None:

@@ -76,7 +76,7 @@ class LauncherClient:
         self._lock = threading.Lock()  # requests that wait for an answer are made in threads
         self._launcher = spares.pop() if spares else LauncherSocket.start()
         self._control = self._launcher.control
-        self._patience_s = patience_s
+        self._patience_s, self._root = patience_s, plan.root
         self._control.settimeout(patience_s)
         try:
             self._control.sendall(plan.dump())
@@ -160,11 +160,11 @@ class LauncherClient:
         with self._lock:
             self._launcher.close(self._patience_s)
 
-    @staticmethod
-    def _confirmed(line: bytes) -> None:
+    def _confirmed(self, line: bytes) -> None:
         if not line:
             raise SandboxError("the sandbox's launcher ended unexpectedly")
         answer = json.loads(line)
         if "error" in answer:
-            why, waits = f"the sandbox could not be built: {answer['error']}", answer.get("waits", False)
+            said = answer["error"].replace(self._root, "")  # a name of this once, which would be news in each report
+            why, waits = f"the sandbox could not be built: {said}", answer.get("waits", False)
             raise SandboxRefusedError(why, answer.get("number"), waits=waits)

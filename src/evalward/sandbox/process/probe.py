@@ -172,11 +172,7 @@ def works(layers: Layers) -> bool:
 
 def _try(layers: Layers, patience_s: float, spares: list[LauncherSocket]) -> None:
     with yard(layers) as plan:
-        try:
-            LauncherClient(plan, patience_s, spares).close()
-        except SandboxRefusedError as error:  # by a name that it has only this once, it would be news in each report
-            said = str(error).replace(plan.root, "")
-            raise SandboxRefusedError(said, error.number, waits=error.waits) from error
+        LauncherClient(plan, patience_s, spares).close()
 
 
 @contextmanager

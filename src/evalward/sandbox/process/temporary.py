@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -45,6 +46,12 @@ def remove_ours(folder: Path) -> None:
     made = _made.get(os.getpid(), {})
     if folder in made and _is(folder, made[folder]) and remove(folder):
         del made[folder]
+
+
+def remove_given(folder: Path) -> None:
+    """Remove a folder that was handed over: one of ours, or one that a kind of somebody else's has made."""
+    remove_ours(folder)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @atexit.register

@@ -17,7 +17,7 @@ from evalward.records.result import Result, Status
 from evalward.render.escape import md_block, md_cell, md_code, md_prose
 from evalward.sandbox.base import cut
 from evalward.sandbox.process import Workspace
-from evalward.sandbox.process.temporary import new_folder
+from evalward.sandbox.process.temporary import new_folder, remove_ours
 from evalward.suites.scenario.details import ScenarioDetails
 from evalward.suites.scenario.outcome import tier_word
 from evalward.suites.scenario.scripts import ScriptRun
@@ -59,7 +59,7 @@ def keep_artifacts(workspace: Workspace, result: Result, prompt: str, transcript
         _write(folder / EVALUATION, evaluation_of(result, prompt, transcript))
         _keep_fixture(workspace, folder)
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_ours(folder)
         raise
     return folder
 
