@@ -72,6 +72,12 @@ def test_a_line__what_nobody_told_is_unknown() -> None:
     assert row(line).cells == ["3/3", "5 (exit codes unknown)", "n/a", "n/a"]
 
 
+def test_a_line__says_of_how_many_commands_the_end_is_unknown() -> None:
+    line = line_of(trial("a", used=interaction(errors=1, unknown=2)))
+
+    assert row(line).cells[1] == "5 (1, 2 unknown)"
+
+
 def test_a_line__trials_that_broke_count_as_trials_alone() -> None:
     line = line_of(trial("a"), broke("a"))
 

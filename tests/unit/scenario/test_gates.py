@@ -119,8 +119,11 @@ FAILED = ToolCommand("add", "todo add", 2)
 @pytest.mark.parametrize(
     ("commands", "passed", "message"),
     [
-        ([], True, "none of 0 commands failed"),
-        ([WORKED], True, "none of 1 commands failed"),
+        ([], True, "no command of the tool was run"),
+        ([WORKED], True, "1 command, no failure"),
+        ([WORKED, WORKED], True, "2 commands, no failure"),
+        ([FAILED], False, "the only command failed: `todo add` (exit code 2)"),
+        ([FAILED, FAILED], False, "all 2 commands failed"),
         ([WORKED, FAILED], False, "1 of 2 commands failed: `todo add` (exit code 2)"),
         ([ToolCommand("add", "todo add", None, killed=True)], False, "ended with the run"),
         ([WORKED, ToolCommand("list", "todo list", None)], False, "1 of 2 commands is unknown"),

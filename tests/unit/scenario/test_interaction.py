@@ -16,7 +16,13 @@ from evalward.suites.scenario.interaction import (
     interaction_of,
     tool_commands,
 )
-from evalward.suites.scenario.patterns import BinaryInCommand, CommandPattern, WrittenPattern, command_pattern
+from evalward.suites.scenario.patterns import (
+    BinaryInCommand,
+    CommandPattern,
+    WrittenPattern,
+    command_pattern,
+    invocations,
+)
 
 TODO = WrittenPattern(r"todo\s+(\S+)")
 
@@ -195,6 +201,35 @@ def test_what_contradicts_what_we_saw__isnt_believed(line: str, code: int, comma
 )
 def test_the_default_finds_the_binary_where_a_command_can_stand(line: str, identities: list[str]) -> None:
     assert [use.identity for use in BinaryInCommand("./todo").find(line)] == identities
+    assert [use.identity for use in invocations(line, BinaryInCommand("./todo"))] == identities
+
+
+@pytest.mark.parametrize(
+    ("script", "texts"),
+    [
+        ("timeout 5 ./todo add", ["todo add"]),
+        ("timeout -s KILL -k 1 5 nice -n 3 env -u A B=1 ./todo add", ["todo add"]),
+        ("ls | xargs -n1 -I{} ./todo add {}", ["todo add {}"]),
+        ("stdbuf -oL sudo -u me ./todo add", ["todo add"]),
+        ("npx todo add; uv run todo list", ["todo add", "todo list"]),
+        ("nohup ./todo serve > log 2>&1 &", ["todo serve > log 2>&1"]),
+        ("./todo add &> log", ["todo add &> log"]),
+        ('"$BIN/todo" add; "./todo" list', ["todo add", "todo list"]),
+        ("A=./todo B=todo ./todo add", ["todo add"]),
+        ("./todo add 'a\nb' \\\n --now", ["todo add 'a b'   --now"]),
+        ("./todo add $(./todo id) `./todo x`", ["todo add $(./todo id) `./todo x`", "todo id", "todo x"]),
+        ("case $x in a) ./todo add;; esac", ["todo add"]),
+        ("f() { ./todo add; }; f", ["todo add"]),
+        ("docker exec app sh -c 'todo add'", ["todo add'"]),
+        ("command -v todo; sudo -l todo; which todo; man todo", []),
+        ("echo todo add; git commit -m 'todo add'; grep 'todo x' y", []),
+        ("cat <<END\ntodo add\nEND", []),
+        ("cat <<END\n$(./todo add)\nEND", ["todo add"]),
+        ("# todo add\nls # todo add", []),
+    ],
+)
+def test_the_default_finds_what_a_script_runs(script: str, texts: list[str]) -> None:
+    assert [use.text for use in invocations(script, BinaryInCommand("./todo"))] == texts
 
 
 def test_identity_is_the_second_group_before_the_first_before_the_second_word() -> None:

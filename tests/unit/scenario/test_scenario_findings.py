@@ -58,6 +58,15 @@ def test_first_tries_are_judged_over_subcommands() -> None:
     assert findings(wrong)["low_first_try"].evidence.startswith("50% of the subcommands worked at once")
 
 
+def test_first_tries_of_which_nobody_knows_the_end__say_nothing() -> None:
+    ends = {"a": True, "b": True, "c": None, "d": None}
+    stats = {name: SubcommandStats(total=1, first_try=worked) for name, worked in ends.items()}
+    partly = trial(counts=(4, 4, 0), first=2, interaction={"per_subcommand": stats, "unknown_count": 2})
+    assert "low_first_try" not in findings(partly)
+    none = {name: SubcommandStats(total=1) for name in "ab"}
+    assert "low_first_try" not in findings(trial(counts=(2, 2, 0), first=0, interaction={"per_subcommand": none}))
+
+
 def test_a_subcommand_that_is_tried_again() -> None:
     stats = {
         "add": SubcommandStats(total=4, errors=3, retries=3, retries_after_failure=3),

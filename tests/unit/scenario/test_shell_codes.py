@@ -45,11 +45,24 @@ SURE = "echo x && export A=1 && "
         ("! ./todo a", 1, [None]),
         ('echo "$(./todo id)"', 0, [None]),
         ("x=$(./todo id)", 0, [None]),
-        ('./todo a "$(./todo id)"', 0, [None, None]),
+        ('./todo a "$(./todo id)"', 0, [0, None]),
         # a shell in the shell
         ("bash -c './todo a && ./todo b'", 0, [0, 0]),
         ("sh -c './todo a || true'", 0, [None]),
         ("eval './todo a'", 0, [None]),
+        ("timeout 9 bash -c './todo a; ./todo b'", 5, [None, 5]),
+        ("sh -c 'x=$(./todo a)'; ./todo b", 0, [None, 0]),
+        ("[[ $(./todo a) ]] && ./todo b", 0, [None, 0]),
+        # words around a command that aren't its own
+        ("./todo a # and then", 3, [3]),
+        ("# todo list first\n./todo a # list\n./todo b", 0, [None, 0]),
+        ("./todo add 'todo list'", 0, [0]),
+        ("git commit -m 'todo bad' || true; ./todo a", 0, [0]),
+        ("cat > notes <<'END'\ntodo bad\nEND\n./todo a", 0, [0]),
+        # what runs the rest
+        ("timeout -k 2 5 ./todo a", 4, [4]),
+        ("nice -n 5 ./todo a", 4, [4]),
+        ("printf 'a\\nb' | xargs -n 1 ./todo", 123, [123]),
         # what changes the rules
         ("set -e\n./todo a\n./todo b", 0, [0, 0]),
         ("set -e\n./todo a\n./todo b", 1, [None, None]),
@@ -76,6 +89,24 @@ def test_what_follows_from_the_calls_exit_code(script: str, code: int | None, co
 def test_a_cd_that_failed__is_not_the_tools_error() -> None:
     said = "bash: line 1: cd: sub: No such file or directory"
     assert [use.exit_code for use in uses_of("cd sub && ./todo a", TODO, 1, said)] == [None]
+
+
+@pytest.mark.parametrize(
+    ("script", "codes"),
+    [
+        ("./todo add 'todo list'", [0]),
+        ("./todo add a # todo list", [0]),
+        ("git commit -m 'todo bad' || true; ./todo add", [0]),
+        ("git commit -m 'todo bad' || true", []),
+        ("cat > notes <<'END'\ntodo bad\nEND\n./todo add", [0]),
+        ("cat > notes <<'END'\ntodo bad\nEND", []),
+        ('x="$(./todo id)"; ./todo add', [None, 0]),
+        ("bash -c './todo a && ./todo b'", [0, 0]),
+    ],
+)
+def test_a_written_pattern__doesnt_match_what_is_only_said(script: str, codes: list[int | None]) -> None:
+    pattern = command_pattern("x", r"todo (\w+)")
+    assert [use.exit_code for use in uses_of(script, pattern, 0)] == codes
 
 
 def test_a_pattern_that_finds_words_and_no_commands__leaves_them_unknown() -> None:

@@ -10,7 +10,7 @@ from evalward.suites.scenario.interaction import interaction_of
 from evalward.suites.scenario.patterns import (
     AnyToolInTranscript,
     BinaryInTranscript,
-    CommandPattern,
+    LinePattern,
     WrittenPattern,
     transcript_pattern,
 )
@@ -20,7 +20,7 @@ GENERIC = AnyToolInTranscript()
 CREATE = "taskmgr create --title 'One'"
 
 # name, pattern, transcript, (total, unique, errors, repeats, help), (error, retry, first try, iteration), after failure
-EXAMPLES: list[tuple[str, CommandPattern, str, tuple[int, ...], tuple[float, ...], int]] = [
+EXAMPLES: list[tuple[str, LinePattern, str, tuple[int, ...], tuple[float, ...], int]] = [
     ("A2", GENERIC, "taskmgr create --title 'Milk'", (1, 1, 0, 0, 0), (0, 0, 1, 1), 0),
     (
         "A3",
@@ -83,7 +83,7 @@ EXAMPLES: list[tuple[str, CommandPattern, str, tuple[int, ...], tuple[float, ...
 ]
 
 
-def measured(text: str, pattern: CommandPattern) -> Interaction:
+def measured(text: str, pattern: LinePattern) -> Interaction:
     commands = transcript_commands(text, pattern)
     return interaction_of(commands, completed=True, per_subcommand=pattern.has_subcommands)
 
@@ -92,7 +92,7 @@ def measured(text: str, pattern: CommandPattern) -> Interaction:
     ("name", "pattern", "text", "counts", "rates", "after"), EXAMPLES, ids=[e[0] for e in EXAMPLES]
 )
 def test_worked_examples(  # noqa: PLR0917 - a table
-    name: str, pattern: CommandPattern, text: str, counts: tuple[int, ...], rates: tuple[float, ...], after: int
+    name: str, pattern: LinePattern, text: str, counts: tuple[int, ...], rates: tuple[float, ...], after: int
 ) -> None:
     found = measured(text, pattern)
     assert (

@@ -20,7 +20,7 @@ from evalward.suites.judge.rubric import Rubric
 from evalward.suites.scenario.fixture import Fixture, told
 from evalward.suites.scenario.matrix import is_meant
 from evalward.suites.scenario.model import FROM_CONFIG, Scenario, ScenarioTool
-from evalward.suites.scenario.patterns import CommandPattern, command_pattern, transcript_pattern
+from evalward.suites.scenario.patterns import CommandPattern, LinePattern, command_pattern, transcript_pattern
 
 GENERAL = "general"
 """The category of a scenario that has neither a category nor a tag."""
@@ -61,7 +61,7 @@ class ScenarioCase(Case):
         return command_pattern(self.tool.binary, self.tool.command_pattern)
 
     @property
-    def transcript_pattern(self) -> CommandPattern:
+    def transcript_pattern(self) -> LinePattern:
         """How they are found in a transcript."""
         return transcript_pattern(self.tool.binary, self.tool.command_pattern)
 

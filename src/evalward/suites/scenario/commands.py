@@ -8,15 +8,13 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from evalward.suites.scenario.wrappers import program_at
+
 _INTERPRETER = re.compile(r"(sh|bash|dash|zsh|ksh|node|nodejs|deno|bun|ruby|perl|php|lua|Rscript|pypy3?|python[\d.]*)")
 _PYTHON = re.compile(r"(pypy3?|python[\d.]*)")
 _CODE_FOLLOWS = frozenset({"-c", "-e", "--eval", "-p"})
 _VALUE_FOLLOWS = frozenset({"-W", "-X", "-r", "--require", "-o"})
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_WRAPPERS = frozenset(
-    {"env", "exec", "time", "command", "nice", "nohup", "!", "then", "do", "if", "while", "else", "{"}
-)
-_RUNS_ANOTHER = {"uv": "run", "poetry": "run", "pipenv": "run", "hatch": "run", "deno": "run", "bun": "run"}
+_NODE_RUNNERS = frozenset({"deno", "bun"})
 _SEPARATORS = frozenset("();<>|&\n")
 
 
@@ -70,35 +68,13 @@ def _simple(command: str) -> Iterator[list[str]]:
 
 
 def _unwrapped(words: Sequence[str]) -> list[str]:
-    """Without assignments and words that only run the rest."""
-    rest = list(words)
-    while rest:
-        name = rest[0].rpartition("/")[2]
-        if name in _WRAPPERS or _ASSIGNMENT.match(rest[0]):
-            rest = rest[1:]
-        elif name == "timeout":
-            rest = _after_timeout(rest[1:])
-        elif len(rest) > 2 and _RUNS_ANOTHER.get(name) == rest[1]:
-            rest = [*_interpreter_of(name, rest[2]), *rest[2:]]
-            return rest if rest[0] == "node" else _unwrapped(rest)
-        else:
-            return rest
-    return []
-
-
-def _interpreter_of(runner: str, word: str) -> list[str]:
-    """What `runner run FILE` means."""
-    if runner in {"deno", "bun"}:
-        return ["node"]
-    return ["python"] if word.endswith(".py") else []
-
-
-def _after_timeout(words: Sequence[str]) -> list[str]:
-    """The words behind options and duration."""
-    rest = list(words)
-    while rest and rest[0].startswith("-"):
-        rest = rest[2:] if rest[0] in {"-k", "-s"} else rest[1:]
-    return rest[1:]
+    """Without assignments and words that only run the rest; what `uv run` and `deno run` start has its interpreter."""
+    at = program_at(words)
+    rest = list(words[at:])
+    if len(rest) > 2 and rest[0] in _NODE_RUNNERS and rest[1] == "run":
+        return ["node", *rest[2:]]
+    is_run = "run" in words[:at] and bool(rest) and rest[0].endswith(".py")
+    return ["python", *rest] if is_run else rest
 
 
 def _piece(words: Sequence[str], folder: str) -> SimpleCommand:

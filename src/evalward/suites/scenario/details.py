@@ -78,6 +78,16 @@ class Interaction(Record):
         return _share(self.first_try_count, self.total_commands)
 
     @property
+    def first_tries(self) -> tuple[int, int] | None:
+        """Of how many subcommands the first use is known to have succeeded, and of how many its end is known."""
+        if self.first_try_count is None or not self.total_commands:
+            return None
+        if not self.per_subcommand:
+            return self.first_try_count, self.unique_commands or 0
+        known = [one.first_try for one in self.per_subcommand.values() if one.first_try is not None]
+        return sum(known), len(known)
+
+    @property
     def iteration_ratio(self) -> float | None:
         """Unique / total; `None` without commands or subcommands."""
         return _share(self.unique_commands, self.total_commands)

@@ -58,13 +58,13 @@ def interpret(results: Sequence[Result], measurement: Measurement) -> list[Findi
 def _numbers(valid: Sequence[Result], measurement: Measurement) -> _Numbers:
     found = [details_of(result).interaction for result in valid]
     used = [one for one in found if one.total_commands]
-    tried = [one for one in used if one.first_try_count is not None]
-    unique = sum(one.unique_commands or 0 for one in tried)
+    tried = [one.first_tries for one in used if one.first_tries is not None]
+    known = sum(count for _, count in tried)
     done = [one for one in used if one.completed]
     return _Numbers(
         errors=measurement.metrics["error_rate"].value,
         help_calls=sum(one.help_invocations for one in used) / len(used) if used else None,
-        first_tries=sum(one.first_try_count or 0 for one in tried) / unique if unique else None,
+        first_tries=sum(worked for worked, _ in tried) / known if known else None,
         commands=sum(one.total_commands for one in done) / len(done) if done else None,
         completion=measurement.metrics["completion_rate"].value,
     )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evalward.records.base import clean_text
+from evalward.render.numbers import plural
 from evalward.sandbox.base import EndedCommand, FileTooLargeError
 from evalward.suites.re2_pattern import compiled
 from evalward.suites.scenario.assertion import holds, parse_assertion, parse_path, resolve
@@ -170,14 +171,23 @@ async def _no_transcript_errors(_: NoTranscriptErrors, evidence: GateEvidence) -
     commands = evidence.commands
     if commands is None:
         return False, "there are neither events nor a transcript of the run"
+    if not commands:
+        return True, "no command of the tool was run"
     failed = [command for command in commands if command.failed]
     if failed:
         names = "; ".join(f"`{excerpt(command.text)}` ({_code(command)})" for command in failed[:SHOWN_COMMANDS])
-        return False, f"{len(failed)} of {len(commands)} commands failed: {names}"
+        return False, f"{_of(len(failed), len(commands))} failed: {names}"
     unknown = sum(command.exit_code is None for command in commands)
     if unknown:
-        return False, f"the exit code of {unknown} of {len(commands)} commands is unknown, so they may have failed"
-    return True, f"none of {len(commands)} commands failed"
+        them = "it may have failed" if unknown == 1 else "they may have failed"
+        return False, f"the exit code of {_of(unknown, len(commands))} is unknown, so {them}"
+    return True, f"{plural(len(commands), 'command')}, no failure"
+
+
+def _of(some: int, total: int) -> str:
+    if total == 1:
+        return "the only command"
+    return f"{some:,} of {total:,} commands" if some < total else f"all {total:,} commands"
 
 
 def _code(command: ToolCommand) -> str:

@@ -13,11 +13,12 @@ class ScenarioLine(Record):
     """The trials of one scenario by one agent. All numbers but `trials` are sums over the valid ones.
 
     `valid` of `trials` said something about the agent, `passed` of them passed; of a scenario without a valid trial
-    `skipped` says whether the agent could not do it at all. `failed_commands` is `None` where no exit code is known,
-    `first_tries` (of `identities` subcommands those whose first use succeeded) where nobody can tell. `completed` are
+    `skipped` says whether the agent could not do it at all. `unknown_commands` are those whose own exit code is
+    unknown, `failed_commands` is `None` where no exit code is known. `first_tries`: of `identities` subcommands, of
+    which it is known how the first use ended, those where it succeeded; `None` where nobody can tell. `completed` are
     the trials that ended by themselves, `None` where no trial tells it. `judged` trials have a judge's score, and
-    `judge_score` is the mean of these. `approximate`: read from a transcript. `isolation`: the
-    walls that the last trial had.
+    `judge_score` is the mean of these. `approximate`: read from a transcript. `isolation`: the walls that the last
+    trial had.
     """
 
     id: str
@@ -28,6 +29,7 @@ class ScenarioLine(Record):
     gates_passed: Count = 0
     gates_total: Count = 0
     commands: Count = 0
+    unknown_commands: Count = 0
     failed_commands: Count | None = None
     identities: Count = 0
     first_tries: Count | None = None
@@ -53,7 +55,7 @@ def _line(case: str, group: Sequence[Result]) -> ScenarioLine:
     details = [result.details for result in valid if isinstance(result.details, ScenarioDetails)]
     used = [one.interaction for one in details]
     known = [one for one in used if one.total_commands and one.exit_codes_known]
-    tried = [one for one in used if one.total_commands and one.first_try_count is not None]
+    tried = [one.first_tries for one in used if one.first_tries is not None]
     ended = [one.completed for one in details if one.completed is not None]
     return ScenarioLine(
         id=case,
@@ -64,9 +66,10 @@ def _line(case: str, group: Sequence[Result]) -> ScenarioLine:
         gates_passed=sum(one.gates_passed for one in details),
         gates_total=sum(one.gates_total for one in details),
         commands=sum(one.total_commands for one in used),
+        unknown_commands=sum(one.unknown_count for one in used),
         failed_commands=sum(one.error_count for one in known) if known else None,
-        identities=sum(one.unique_commands or 0 for one in tried),
-        first_tries=sum(one.first_try_count or 0 for one in tried) if tried else None,
+        identities=sum(known for _, known in tried),
+        first_tries=sum(worked for worked, _ in tried) if tried else None,
         completed=sum(ended) if ended else None,
         judged=sum(one.judge_score is not None for one in details),
         judge_score=_mean([one.judge_score for one in details]),

@@ -93,12 +93,13 @@ def outcome(line: ScenarioLine) -> str:
 
 
 def commands(line: ScenarioLine) -> str:
-    """`6 (2 failed)`."""
+    """`6 (2)`: those that failed; `6 (2, 1 unknown)` where it isn't known of all."""
     if not line.commands:
         return "none"
     if line.failed_commands is None:
         return f"{line.commands:,} (exit codes unknown)"
-    return f"{line.commands:,} ({line.failed_commands:,})"
+    unknown = f", {line.unknown_commands:,} unknown" if line.unknown_commands else ""
+    return f"{line.commands:,} ({line.failed_commands:,}{unknown})"
 
 
 def _first(line: ScenarioLine) -> str:

@@ -8,41 +8,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
-from functools import lru_cache
+from dataclasses import dataclass
 from typing import Any
 
-from evalward.safety.parser import parse
-from evalward.safety.syntax import (
-    Block,
-    Branches,
-    Function,
-    ListStep,
-    LiteralText,
-    Loop,
-    Node,
-    ParseError,
-    Pipeline,
-    Process,
-    Script,
-    Simple,
-    Substitution,
+from evalward.safety.syntax import Block, ListStep, Node, Pipeline, Script, Simple
+from evalward.suites.scenario.patterns import DEEPEST_SHELL, CommandPattern, Invocation, invocations, own
+from evalward.suites.scenario.shell_trees import (
+    INDIRECT,
+    all_simples,
+    first_word,
+    has_substitutions,
+    parsed,
+    program_run,
+    script_of_shell,
+    simples,
 )
-from evalward.suites.scenario.patterns import CommandPattern, Invocation, invocations
 
-SCRIPT_LIMIT = 20_000  # characters of a call that are read as shell
-DEEPEST_SHELL = 3  # `sh -c` in `sh -c`
 TIMED_OUT, SIGNALLED = 124, 128  # what timeout(1) ends with, and what shells add to a signal's number
 
-SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
-INDIRECT = frozenset({"eval", "source", ".", "find", "parallel", "ssh", "watch"})
-"""What runs commands and doesn't pass their exit code on, or reads them from elsewhere."""
 _CHANGES_RULES = frozenset({"exit", "exec", "return", "trap", "kill", "pkill", "killall", "shopt", "alias", "set"})
 _SURE = frozenset({"echo", "true", ":", "export"})
 """What doesn't fail; `cd` and assignments beside them."""
 # Blanks only: with line ends in the run, many of them would take quadratic time.
 _NEGATED = re.compile(r"(?:^|[;&|({\n]|\b(?:then|do|else|if|while|until)\b)[ \t]*(?:!|coproc)\s")
-_CLOSING = " \t;)}`\"'"
 _OPTION = re.compile(r"-[euEo]+|errexit|nounset|errtrace|pipefail")
 
 Coded = tuple[Simple, int | None]
@@ -58,23 +46,19 @@ class Use:
 
 
 def uses_of(call: str, pattern: CommandPattern, exit_code: int | None, output: str = "") -> list[Use]:
-    """The tool's commands in a call that ended with `exit_code` and printed `said`."""
+    """The tool's commands in a call that ended with `exit_code` and printed `output`."""
     return _uses(call, pattern, exit_code, output, DEEPEST_SHELL)
 
 
 def _uses(call: str, pattern: CommandPattern, exit_code: int | None, output: str, depth: int) -> list[Use]:
-    found = invocations(call, pattern)
-    tree = parsed(call) if found else None
+    tree = parsed(call)
     if tree is None:
-        return [Use(one) for one in found]
-    coded = _codes_of_call(tree, call, exit_code, output)
-    uses = [use for simple, code in coded for use in _in_simple(simple, code, pattern, output, depth)]
-    return uses if _same([use.found for use in uses], found) else [Use(one) for one in found]
-
-
-def _same(ones: Sequence[Invocation], others: Sequence[Invocation]) -> bool:
-    """The same commands: a search by lines takes a closing bracket or quote for a part of one."""
-    return [one.text.rstrip(_CLOSING) for one in ones] == [other.text.rstrip(_CLOSING) for other in others]
+        return [Use(one) for one in invocations(call, pattern)]
+    codes = {id(simple): code for simple, code in _codes_of_call(tree, call, exit_code, output)}
+    found = [
+        use for simple in all_simples(tree) for use in _in_simple(simple, codes.get(id(simple)), pattern, output, depth)
+    ]
+    return found or [Use(one) for one in pattern.across(call, tree)]
 
 
 def may_be_ended(exit_code: int | None) -> bool:
@@ -82,78 +66,18 @@ def may_be_ended(exit_code: int | None) -> bool:
     return exit_code is None or exit_code == TIMED_OUT or exit_code > SIGNALLED or exit_code < 0
 
 
-@lru_cache(maxsize=256)
-def parsed(call: str) -> Script | None:
-    """The call's syntax tree; `None` where it is no shell that we can read."""
-    if len(call) > SCRIPT_LIMIT:
-        return None
-    try:
-        return parse(call)
-    except (ParseError, RecursionError):
-        return None
-
-
-def simples(node: Any) -> Iterator[Simple]:
-    """The simple commands in a part of a tree, in order; without those of substitutions in their words."""
-    if isinstance(node, Simple):
-        yield node
-    elif isinstance(node, tuple):
-        for item in node:
-            yield from simples(item)
-    elif isinstance(node, Script | ListStep | Pipeline | Block | Function | Loop | Branches):
-        for field in fields(node):
-            yield from simples(getattr(node, field.name))
-
-
-def substituted(node: Any) -> Iterator[Script]:
-    """The scripts of the command and process substitutions in a part of a tree, without those inside of them."""
-    if isinstance(node, Substitution | Process):
-        yield node.script
-    elif isinstance(node, tuple):
-        for item in node:
-            yield from substituted(item)
-    elif is_dataclass(node):
-        for field in fields(node):
-            yield from substituted(getattr(node, field.name))
-
-
-# ------------------------------------------------------------------------------------------- one simple command
-
-
 def _in_simple(simple: Simple, code: int | None, pattern: CommandPattern, output: str, depth: int) -> Iterator[Use]:
-    found = invocations(simple.source, pattern)
-    if not found:
+    """The uses in a simple command that ended with `code`; those of substitutions are looked at by themselves."""
+    inner = script_of_shell(simple) if depth else None
+    if inner is not None:
+        yield from (Use(use.found, use.exit_code) for use in _uses(inner, pattern, code, output, depth - 1))
         return
-    inner = _script_of_shell(simple)
-    if inner is not None and depth:
-        uses = _uses(inner, pattern, code, output, depth - 1)
-        same = len(uses) == len(found)
-        yield from ([Use(use.found, use.exit_code) for use in uses] if same else [Use(one) for one in found])
-        return
-    nested = any(invocations(inside.source, pattern) for script in substituted(simple) for inside in simples(script))
-    program = program_of(simple)
-    if len(found) > 1 or nested or program is None or program in INDIRECT:
+    found = own(simple, pattern, depth)
+    program = first_word(simple)
+    if len(found) > 1 or program is None or {program, program_run(simple)} & INDIRECT:
         yield from (Use(one) for one in found)
         return
-    yield Use(found[0], code, program)
-
-
-def program_of(simple: Simple) -> str | None:
-    """The first word of a command, where it is written as it stands."""
-    return (simple.words[0].keyword() or None) if simple.words else None
-
-
-def _script_of_shell(simple: Simple) -> str | None:
-    """What `sh -c SCRIPT` runs."""
-    words = [_literal(word.parts) for word in simple.words]
-    if len(words) < 3 or (words[0] or "").rpartition("/")[2] not in SHELLS:
-        return None
-    return words[2] if re.fullmatch(r"-[a-z]*c", words[1] or "") else None
-
-
-def _literal(parts: Sequence[Any]) -> str | None:
-    texts = [part.text for part in parts if isinstance(part, LiteralText)]
-    return "".join(texts) if len(texts) == len(parts) else None
+    yield from (Use(one, code, program) for one in found)
 
 
 # ------------------------------------------------------------------------------------------- the rules of the shell
@@ -169,7 +93,7 @@ def _codes_of_call(tree: Script, call: str, code: int | None, output: str) -> li
     if code is None or may_be_ended(code):
         return _unknown(tree)
     rules, rest = _without_set(steps, output)
-    if any(program_of(one) in _CHANGES_RULES | INDIRECT for one in simples(Script(rest))):
+    if any(first_word(one) in _CHANGES_RULES | INDIRECT for one in simples(Script(rest))):
         return _unknown(tree)
     head = _unknown(Script(steps[: len(steps) - len(rest)]))
     return head + _codes(Script(rest), None if rules.errexit and code else code, rules)
@@ -191,7 +115,7 @@ def _unknown(node: Any) -> list[Coded]:
 def _without_set(steps: tuple[ListStep, ...], output: str) -> tuple[_Rules, tuple[ListStep, ...]]:
     """The rules of a script that begins with `set -e` or `set -o pipefail`, and what follows it."""
     first = steps[0].node
-    if not isinstance(first, Simple) or program_of(first) != "set" or steps[0].operator in {"&&", "||", "&"}:
+    if not isinstance(first, Simple) or first_word(first) != "set" or steps[0].operator in {"&&", "||", "&"}:
         return _Rules(output), steps
     options = [word.keyword() for word in first.words[1:]]
     if not options or not all(_OPTION.fullmatch(option) for option in options):
@@ -234,9 +158,9 @@ def _and_or(group: Sequence[ListStep], code: int | None, rules: _Rules) -> list[
 
 def _is_sure(node: Node, output: str) -> bool:
     """It can't have failed, or it would have said so."""
-    if not isinstance(node, Simple) or node.redirects or any(True for _ in substituted(node)):
+    if not isinstance(node, Simple) or node.redirects or has_substitutions(node):
         return False
-    program = program_of(node)
+    program = first_word(node)
     if program == "cd":
         return "cd: " not in output
     return not node.words if program is None else program in _SURE

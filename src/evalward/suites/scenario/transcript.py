@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from evalward.suites.scenario.interaction import ToolCommand
-from evalward.suites.scenario.patterns import LINE_LIMIT, CommandPattern
+from evalward.suites.scenario.patterns import LINE_LIMIT, LinePattern, WrittenPattern
 from evalward.suites.scenario.shell_codes import uses_of
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -24,7 +24,7 @@ _OVERFLOW = -1
 _DIGITS = 11  # of such a code with its sign
 
 
-def transcript_commands(transcript: str, pattern: CommandPattern) -> list[ToolCommand]:
+def transcript_commands(transcript: str, pattern: LinePattern) -> list[ToolCommand]:
     """The target's commands in a transcript, with the exit codes that the text suggests."""
     commands: list[ToolCommand] = []
     window: list[str] = []
@@ -40,13 +40,13 @@ def transcript_commands(transcript: str, pattern: CommandPattern) -> list[ToolCo
     return [*commands, *_ended(pending, window, pattern)]
 
 
-def _ended(line: str, window: list[str], pattern: CommandPattern) -> list[ToolCommand]:
+def _ended(line: str, window: list[str], pattern: LinePattern) -> list[ToolCommand]:
     """The commands of a line, with what was printed until the next one."""
     output = "\n".join(window)
     code, found = exit_code_of(output), pattern.find(line)
-    codes = (
-        [code] if len(found) == 1 else [use.exit_code for use in uses_of(_PROMPT.sub("", line), pattern, code, output)]
-    )
+    codes: list[int | None] = [code]
+    if len(found) > 1 and isinstance(pattern, WrittenPattern):  # the others find one in a line
+        codes = [use.exit_code for use in uses_of(_PROMPT.sub("", line), pattern, code, output)]
     known = codes if len(codes) == len(found) else [None] * len(found)
     return [
         ToolCommand(use.identity, use.text, 0 if "--help" in use.text else one, output, use.is_help)

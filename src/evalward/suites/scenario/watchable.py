@@ -7,14 +7,20 @@ the call, and those that we can't read.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from evalward.safety.syntax import Function, ListStep, Process, Script, Simple
 from evalward.safety.words import names
-from evalward.suites.scenario.patterns import CommandPattern, invocations
-from evalward.suites.scenario.shell_codes import INDIRECT, SHELLS, parsed, program_of, simples, substituted
+from evalward.suites.scenario.patterns import CommandPattern, own
+from evalward.suites.scenario.shell_trees import (
+    INDIRECT,
+    SHELLS,
+    all_simples,
+    first_word,
+    has_substitutions,
+    nodes,
+    parsed,
+)
 
 _NAME = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./+-]{0,200}")
 _BUILTINS = names(
@@ -35,41 +41,26 @@ _TELLING = re.compile(r"\$\{?_\b|FUNCNAME|BASH_|xtrace|\bcoproc\b|\b(?:command|e
 
 def programs_to_watch(script: str, pattern: CommandPattern) -> list[str]:
     """The programs of the target's commands in a script, as they stand there; empty where we had better not watch."""
-    unseen = len(invocations(script, pattern))
-    tree = parsed(script) if unseen else None
-    if tree is None or _is_alone(tree) or _TELLING.search(script) or _refuses(tree):
+    tree = parsed(script)
+    runs = [] if tree is None else [(one, len(own(one, pattern))) for one in all_simples(tree)]
+    programs = [first_word(simple) or "" for simple, count in runs if count]
+    if tree is None or not programs or _is_alone(tree) or _TELLING.search(script) or _refuses(tree):
         return []
-    programs: list[str] = []
-    for simple in _all_simples(tree):
-        own = _own(simple, pattern)
-        unseen -= own
-        program = program_of(simple) or ""
-        if own and (own > 1 or not _may_be_function(program)):
-            return []
-        programs += [program] * own
-    return list(dict.fromkeys(programs)) if unseen == 0 else []
+    if any(count > 1 for _, count in runs) or not all(map(_may_be_function, programs)):
+        return []
+    return list(dict.fromkeys(programs))
 
 
 def _is_alone(tree: Script) -> bool:
-    return len(tree.steps) == 1 and isinstance(tree.steps[0].node, Simple) and not any(substituted(tree))
+    return len(tree.steps) == 1 and isinstance(tree.steps[0].node, Simple) and not has_substitutions(tree)
 
 
 def _may_be_function(program: str) -> bool:
     return bool(_NAME.fullmatch(program)) and program not in _BUILTINS | SHELLS | INDIRECT
 
 
-def _own(simple: Simple, pattern: CommandPattern) -> int:
-    """The target's commands in a simple command, without those of its substitutions."""
-    nested = [inside for script in substituted(simple) for inside in simples(script)]
-    return len(invocations(simple.source, pattern)) - sum(len(invocations(one.source, pattern)) for one in nested)
-
-
-def _all_simples(tree: Script) -> Iterator[Simple]:
-    yield from (node for node in _nodes(tree) if isinstance(node, Simple))
-
-
 def _refuses(tree: Script) -> bool:
-    return any(_is_telling(node) for node in _nodes(tree))
+    return any(_is_telling(node) for node in nodes(tree))
 
 
 def _is_telling(node: Any) -> bool:
@@ -77,7 +68,7 @@ def _is_telling(node: Any) -> bool:
     if isinstance(node, ListStep):
         return node.operator == "&"
     if isinstance(node, Simple):
-        program = program_of(node)
+        program = first_word(node)
         return program in _SEES_FUNCTIONS or (program == "set" and not _sets_plainly(node))
     return isinstance(node, Function | Process)
 
@@ -94,14 +85,3 @@ def _sets_plainly(node: Simple) -> bool:
             return False
         is_name = not is_name and "o" in (word or "")
     return len(node.words) > 1 and not is_name
-
-
-def _nodes(node: Any) -> Iterator[Any]:
-    """Every part of a tree."""
-    if isinstance(node, tuple):
-        for item in node:
-            yield from _nodes(item)
-    elif is_dataclass(node):
-        yield node
-        for one in fields(node):
-            yield from _nodes(getattr(node, one.name))

@@ -1,0 +1,131 @@
+"""A call's script as a tree: its simple commands, what they run in the end, and the scripts inside of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import fields, is_dataclass
+from functools import lru_cache
+from typing import Any
+
+from evalward.safety.parser import parse
+from evalward.safety.syntax import (
+    Block,
+    Branches,
+    Function,
+    ListStep,
+    LiteralText,
+    Loop,
+    ParseError,
+    Pipeline,
+    Process,
+    Script,
+    Simple,
+    Substitution,
+    SyntaxWord,
+)
+from evalward.suites.scenario.wrappers import program_at
+
+SCRIPT_LIMIT = 20_000  # characters of a call that are read as shell
+
+SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
+INDIRECT = frozenset({"eval", "source", ".", "find", "parallel", "ssh", "watch"})
+"""What runs commands and doesn't pass their exit code on, or reads them from elsewhere."""
+ELSEWHERE = frozenset({"docker", "podman", "nerdctl", "kubectl", "su", "script"})
+"""What may run commands that stand in its words, somewhere in them."""
+
+
+@lru_cache(maxsize=256)
+def parsed(call: str) -> Script | None:
+    """The call's syntax tree; `None` where it is no shell that we can read."""
+    if len(call) > SCRIPT_LIMIT:
+        return None
+    try:
+        return parse(call)
+    except (ParseError, RecursionError):
+        return None
+
+
+def nodes(node: Any) -> Iterator[Any]:
+    """Every part of a tree, in the order in which they are written."""
+    if isinstance(node, tuple):
+        for item in node:
+            yield from nodes(item)
+    elif is_dataclass(node):
+        yield node
+        for field in fields(node):
+            yield from nodes(getattr(node, field.name))
+
+
+def all_simples(node: Any) -> list[Simple]:
+    """Every simple command in a part of a tree, with those of substitutions."""
+    return [one for one in nodes(node) if isinstance(one, Simple)]
+
+
+def simples(node: Any) -> Iterator[Simple]:
+    """The simple commands in a part of a tree, in order; without those of substitutions in their words."""
+    if isinstance(node, Simple):
+        yield node
+    elif isinstance(node, tuple):
+        for item in node:
+            yield from simples(item)
+    elif isinstance(node, Script | ListStep | Pipeline | Block | Function | Loop | Branches):
+        for field in fields(node):
+            yield from simples(getattr(node, field.name))
+
+
+def has_substitutions(node: Any) -> bool:
+    """Whether a part of a tree has scripts in its words."""
+    return any(isinstance(one, Substitution | Process) for one in nodes(node))
+
+
+def first_word(simple: Simple) -> str | None:
+    """The first word of a command, where it is written as it stands."""
+    return (simple.words[0].keyword() or None) if simple.words else None
+
+
+def text_of(word: SyntaxWord) -> str:
+    """The word's text; as it is written where that is known only when it runs."""
+    return literal(word.parts) if is_literal(word.parts) else word.source.strip("\"'")
+
+
+def literal(parts: Sequence[Any]) -> str:
+    """The literal text in the parts of a word."""
+    return "".join(part.text for part in parts if isinstance(part, LiteralText))
+
+
+def is_literal(parts: Sequence[Any]) -> bool:
+    """Whether all of the word stands there as it is."""
+    return all(isinstance(part, LiteralText) for part in parts)
+
+
+def program_word(simple: Simple) -> int:
+    """The place of the word that names what runs in the end, behind `env`, `timeout` and the like; the number of words
+    where none does.
+    """
+    return program_at([text_of(word) for word in simple.words])
+
+
+def program_run(simple: Simple) -> str:
+    """The name of what runs in the end, without its folder; empty where nothing does."""
+    at = program_word(simple)
+    return text_of(simple.words[at]).rpartition("/")[2] if at < len(simple.words) else ""
+
+
+def script_of_shell(simple: Simple) -> str | None:
+    """What `sh -c SCRIPT` runs, where it is written as it stands."""
+    at = program_word(simple)
+    words = simple.words[at : at + 3]
+    if len(words) < 3 or program_run(simple) not in SHELLS or not is_literal(words[2].parts):
+        return None
+    return literal(words[2].parts) if re.fullmatch(r"-[a-z]*c", text_of(words[1])) else None
+
+
+def places_of_words(simple: Simple) -> list[tuple[int, int]]:
+    """Where each word begins and ends in the command's source."""
+    places, end = [], 0
+    for source in [*(one.value.source for one in simple.assignments), *(one.source for one in simple.words)]:
+        start = max(simple.source.find(source, end), end)
+        end = start + len(source)
+        places.append((start, end))
+    return places[len(simple.assignments) :]
