@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from evalward.records.report import Finding, Run
 from evalward.records.result import CheckResult, Result
 from evalward.suites.bash.details import BashDetails, FailedCall
@@ -16,10 +20,14 @@ def failed(case: str, stderr: str, **more: object) -> Result:
 def erring(case: str, *calls: tuple[str, str], status: str = "failed", check: str = "", trial: int = 1) -> Result:
     """A trial whose failing calls are these (script, standard error); `check` is the check that failed."""
     checks = [CheckResult(check=check, passed=False, detail="")] if check else []
-    one = result(case, status, checks=checks, trial=trial)
-    assert isinstance(one.details, BashDetails)
     failures = [FailedCall(command=command, message=said, exit_code=1) for command, said in calls]
-    return one.model_copy(update={"details": one.details.model_copy(update={"failures": failures})})
+    return with_failures(case, *failures, status=status, checks=checks, trial=trial)
+
+
+def with_failures(case: str, *failures: FailedCall, status: str = "failed", **more: Any) -> Result:
+    one = result(case, status, **more)
+    assert isinstance(one.details, BashDetails)
+    return one.model_copy(update={"details": one.details.model_copy(update={"failures": list(failures)})})
 
 
 def found(*runs: Run) -> dict[str, Finding]:
@@ -67,7 +75,44 @@ def test_all_fail__at_the_same_check__is_not_each_in_its_own_way() -> None:
     assert finding.message == "All 2 targets fail a at the same check"
     assert "file_exists:/out" in finding.evidence
     other = run([erring("a", check="exit_code:0")], target="m/two")
-    assert "each in its own way" in found(one, other)["all_fail"].message
+    finding = found(one, other)["all_fail"]
+    assert finding.message == "All 2 targets fail a; no check fails for all"
+    assert finding.evidence == "m/one: file_exists:/out; m/two: exit_code:0"
+
+
+def test_all_fail__names_every_check_that_failed() -> None:
+    """One target may share a check with each of the others, and all of them none."""
+    both = [
+        CheckResult(check=name, passed=False, detail="") for name in ("contains:5", "contains:HELLO", "exit_code:0")
+    ]
+    runs = [
+        run([result("a", "failed", checks=checks)], target=name)
+        for name, checks in (("m/one", both[:1]), ("m/two", both[1:2]), ("m/three", both))
+    ]
+    assert found(*runs)["all_fail"].evidence == (
+        "m/one: contains:5; m/two: contains:HELLO; m/three: contains:5, contains:HELLO, exit_code:0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "said", "code", "message"),
+    [
+        ("/usr/bin/rev f", "bash: /usr/bin/rev: No such file or directory", 127, "`/usr/bin/rev` fails"),
+        ("comm a b", "", 2, "`comm` fails with all 2 targets, and says nothing to all"),
+        ("cat /etc/x", "cat: /etc/x: denied", 1, "`cat` fails"),
+        ("comm a b", "", 1, None),  # how grep and diff say no
+        ("comm a b 2>/dev/null", "", 2, None),  # the model wanted to hear nothing
+        ("comm a b; false", "", 2, None),
+        ("cat < /etc/x", "/etc/x: denied", 1, None),
+    ],
+)
+def test_a_command_that_says_nothing__or_has_a_path(script: str, said: str, code: int, message: str | None) -> None:
+    runs = [
+        run([with_failures("a", FailedCall(command=script, message=said, exit_code=code))], target=name)
+        for name in ("m/one", "m/two")
+    ]
+    finding = found(*runs).get("command_fails_for_all")
+    assert (finding is None) if message is None else (finding is not None and finding.message.startswith(message))
 
 
 def test_one_command_that_fails_with_all_targets__whatever_the_trials_came_to() -> None:
@@ -100,7 +145,7 @@ def test_one_passes__is_the_models_difference() -> None:
     others = [run([result("a", "failed"), result("b")], target=f"m/{n}") for n in range(2)]
     finding = found(one, *others)["one_passes"]
     assert finding.message == "Only m/one passes 1 task: a difference of the models"
-    assert finding.cases == ["a"]
+    assert (finding.cases, finding.evidence) == (["a"], "a; of 2 shared tasks")
 
 
 def test_equal_pass_rate__with_other_calls_and_tokens() -> None:

@@ -31,8 +31,8 @@ ADD_BUILTINS = "Add what the failing commands of this category miss, and tasks f
 MODEL_DIFFERENCE = "Nothing to fix in the tool: the models differ."
 
 LEAST_RUNS = 2
-SHOWN = 3  # messages and checks that a finding names
-CHECK_SHOWN = 60  # characters of a check
+SHOWN = 3  # messages, checks and cases that a finding names
+NAME_SHOWN = 60  # characters of a check or case
 MOST_COMMANDS = 5  # findings about commands that fail for all
 
 
@@ -60,7 +60,7 @@ def _mostly_passed(results: Sequence[Result]) -> bool:
 
 
 def _all_fail(shared: Sequence[str], tables: Mapping[str, Table]) -> Iterator[Finding]:
-    """Cases that no target passes in most of its trials: alike by a message, alike by a check, or each otherwise."""
+    """Cases that no target passes in most of its trials: alike by a message, alike by a check, or otherwise."""
     for case_id in shared:
         if any(_mostly_passed(table[case_id]) for table in tables.values()):
             continue
@@ -70,15 +70,15 @@ def _all_fail(shared: Sequence[str], tables: Mapping[str, Table]) -> Iterator[Fi
         if messages:
             yield _alike(case_id, len(tables), messages, checks)
         elif checks:
-            yield _unlike(case_id, f"All {len(tables)} targets fail {case_id} at the same check", _checks(checks))
+            yield _unlike(case_id, f"All {len(tables)} targets fail {case_id} at the same check", _named(checks))
         else:
-            failed_checks = "; ".join(f"{target}: {_failed_check(results)}" for target, results in failed.items())
-            yield _unlike(case_id, f"All {len(tables)} targets fail {case_id}, each in its own way", failed_checks)
+            failed_checks = "; ".join(f"{target}: {_failed_checks(results)}" for target, results in failed.items())
+            yield _unlike(case_id, f"All {len(tables)} targets fail {case_id}; no check fails for all", failed_checks)
 
 
 def _alike(case_id: str, targets: int, messages: Sequence[tuple[str, int]], checks: Sequence[str]) -> Finding:
     counted = "; ".join(f"{text} ({_counted(times, 'time')})" for text, times in messages[:SHOWN])
-    where = f"; fails for all: {_checks(checks)}" if checks else ""
+    where = f"; fails for all: {_named(checks)}" if checks else ""
     return Finding(
         id="all_fail_alike",
         level="warning",
@@ -102,26 +102,28 @@ def _unlike(case_id: str, message: str, evidence: str) -> Finding:
     )
 
 
-def _checks(checks: Sequence[str]) -> str:
-    more = f" and {len(checks) - SHOWN} more" if len(checks) > SHOWN else ""
-    return ", ".join(check[:CHECK_SHOWN] for check in checks[:SHOWN]) + more
+def _named(names: Sequence[str]) -> str:
+    """The first of these checks or cases."""
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(name[:NAME_SHOWN] for name in names[:SHOWN]) + more
 
 
-def _failed_check(results: Sequence[Result]) -> str:
-    checks = [check for result in results for check in result.checks if not check.passed]
-    return checks[0].check[:CHECK_SHOWN] if checks else "no failed check is known"
+def _failed_checks(results: Sequence[Result]) -> str:
+    checks = dict.fromkeys(check.check for result in results for check in result.checks if not check.passed)
+    return _named(list(checks)) or "no failed check is known"
 
 
 def _commands_that_fail(tables: Mapping[str, Table]) -> Iterator[Finding]:
     """The specification: if all models fail on the same commands, it is the tool."""
     trials = [[result for results in table.values() for result in results] for table in tables.values()]
     for fault in command_faults(trials)[:MOST_COMMANDS]:
+        says, said = ("the same", fault.message) if fault.message else ("nothing", f"exit code {fault.exit_code}")
         yield Finding(
             id="command_fails_for_all",
             level="warning",
-            message=f"`{fault.program}` fails with all {len(tables)} targets, and says the same to all",
-            evidence=f"{fault.message}: {_counted(fault.calls, 'call')} in {_counted(len(fault.cases), 'task')}",
-            threshold="the same message with every target",
+            message=f"`{fault.program}` fails with all {len(tables)} targets, and says {says} to all",
+            evidence=f"{said}: {_counted(fault.calls, 'call')} in {_counted(len(fault.cases), 'task')}",
+            threshold="the same failure with every target",
             advice=READ_CALLS,
             cases=list(fault.cases),
         )
@@ -138,7 +140,7 @@ def _one_passes(shared: Sequence[str], tables: Mapping[str, Table]) -> Iterator[
             id="one_passes",
             level="info",
             message=f"Only {target} passes {_counted(len(cases), 'task')}: a difference of the models",
-            evidence=f"of {len(shared)} shared tasks",
+            evidence=f"{_named(cases)}; of {len(shared)} shared tasks",
             threshold="one target passes, all others fail",
             advice=MODEL_DIFFERENCE,
             cases=cases,
