@@ -85,9 +85,10 @@ class Folder:
         return self._handle
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file whole or not at all; its folders are made. What has the name is replaced, never followed."""
+        """Write a file whole or not at all; its folders are made. A link is replaced, never followed; no device is."""
         *folders, last = _parts(name)
         with self._within(folders) as here:
+            _refuse_special(here, last, self.path / name)
             temporary = _temporary(last)
             try:
                 _write_new(here, temporary, data)
@@ -247,12 +248,14 @@ class _HeldFolder:
         weakref.finalize(self, os.close, handle)
 
 
-def write_file(path: Path, data: bytes) -> None:
-    """Write a file that a user names, whole or not at all: no link below where we run, or in a repository, is followed.
-
-    Raises `InputError` where a link is in the way, `OSError` where the system refuses.
-    """
-    Folder(path.parent, strict=False).write(path.name, data)
+def _refuse_special(here: int, name: str, path: Path) -> None:
+    """Raises `InputError` where a program or the system reads from what has the name: a file would cut it off."""
+    try:
+        mode = os.stat(name, dir_fd=here, follow_symlinks=False).st_mode
+    except OSError:
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode)):
+        raise wrong(str(path), "is a device, pipe or socket, no file", "Name a file.")
 
 
 def _parts(name: str) -> list[str]:
@@ -265,11 +268,16 @@ def _parts(name: str) -> list[str]:
 def _write_new(here: int, name: str, data: bytes) -> None:
     handle = os.open(name, _NEW, 0o666, dir_fd=here)
     try:
-        left = memoryview(data)
-        while left:
-            left = left[os.write(handle, left) :]
+        write_all(handle, data)
     finally:
         os.close(handle)
+
+
+def write_all(handle: int, data: bytes) -> None:
+    """Write all of it to a descriptor. Raises `OSError` where the system refuses."""
+    left = memoryview(data)
+    while left:
+        left = left[os.write(handle, left) :]
 
 
 def _temporary(name: str) -> str:

@@ -15,6 +15,7 @@ import pytest
 from evalward.action import run_action
 from evalward.commands.baseline import UpdateOptions, update
 from evalward.commands.check import check
+from evalward.commands.emitting import write_file
 from evalward.commands.guidance import GuidanceOptions, guidance
 from evalward.commands.options import CheckOptions
 from evalward.commands.release import ReleaseOptions, release
@@ -23,7 +24,7 @@ from evalward.commands.world import World
 from evalward.keeper.outputs import FILES, OutputFolder
 from evalward.records.problem import InputError
 from evalward.suites.judge.cache import JudgeCache
-from evalward.writing import MOST_HELD, Folder, write_file
+from evalward.writing import MOST_HELD, Folder
 from support.comments import without_tries
 from support.git_repo import git, pull_request_repo, write_files
 from support.github_api import REPOSITORY, TOKEN, FakeGitHub

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 from evalward.commands.world import World
-from evalward.records.problem import unwritable
+from evalward.records.problem import unwritable, wrong
 from evalward.redaction import NOTHING, Redaction
-from evalward.writing import write_file
+from evalward.writing import Folder, write_all
+
+STREAMS = ("/dev", "/dev/fd", "/proc/self/fd")
+"""What lies there is written to, not replaced: `/dev/stdout`, `/dev/null`, a shell's `>(command)`."""
 
 
 def write_text(path: Path, text: str, redaction: Redaction = NOTHING) -> None:
@@ -27,3 +32,25 @@ def emit(world: World, text: str, output: Path | None) -> None:
         write_text(world.cwd / output, text, world.redaction)
         return
     world.show(text)
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Write a file that a user names, whole or not at all: no link below where we run, or in a repository, is followed.
+
+    Raises `InputError` where a link, device, pipe or socket is in the way, `OSError` where the system refuses.
+    """
+    if os.path.normpath(path.parent) in STREAMS:
+        _write_through(path, data)
+    else:
+        Folder(path.parent, strict=False).write(path.name, data)
+
+
+def _write_through(path: Path, data: bytes) -> None:
+    """Write to what is open already, behind what a file has."""
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOCTTY | os.O_CLOEXEC)
+    try:
+        if stat.S_ISBLK(os.fstat(handle).st_mode):
+            raise wrong(str(path), "is a disk, no file", "Name a file.")
+        write_all(handle, data)
+    finally:
+        os.close(handle)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import stat
+import threading
 from pathlib import Path
 
 import pytest
 
-from evalward.commands.emitting import write_text
-from evalward.writing import write_file
+from evalward.commands.emitting import write_file, write_text
+from evalward.records.problem import InputError
 
 
 def test_a_file_is_written_with_its_folders_as_utf8_and_readable(tmp_path: Path) -> None:
@@ -49,3 +52,52 @@ def test_a_link_is_replaced_and_not_followed(tmp_path: Path) -> None:
     link.symlink_to(target)
     write_text(link, "new")
     assert (target.read_text(), link.is_symlink(), link.read_text()) == ("untouched", False, "new")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket"])
+def test_what_is_no_file__is_refused_and_stays(tmp_path: Path, kind: str) -> None:
+    """A device that a file replaces is gone for the whole machine."""
+    path = tmp_path / "special"
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(os.fspath(path))
+    before = path.lstat()
+    with pytest.raises(InputError, match="is a device, pipe or socket, no file"):
+        write_text(path, "text")
+    assert os.path.samestat(path.lstat(), before)
+    assert [item.name for item in tmp_path.iterdir()] == ["special"]
+
+
+def test_dev_null__takes_everything_and_stays() -> None:
+    before = os.lstat("/dev/null")
+    write_text(Path("/dev/null"), "text")
+    assert os.path.samestat(os.lstat("/dev/null"), before)
+
+
+def test_what_a_shell_has_opened__is_written_to(tmp_path: Path) -> None:
+    """`--output >(command)` names `/dev/fd/63`."""
+    reading, writing = os.pipe()
+    got: list[bytes] = []
+
+    def read() -> None:
+        with os.fdopen(reading, "rb") as pipe:
+            got.append(pipe.read())
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    write_text(Path(f"/dev/fd/{writing}"), "x" * 200_000)
+    os.close(writing)
+    reader.join()
+    assert got == [b"x" * 200_000]
+    with (tmp_path / "log").open("wb") as log:
+        log.write(b"first ")
+        log.flush()
+        write_text(Path(f"/proc/self/fd/{log.fileno()}"), "then")
+    assert (tmp_path / "log").read_bytes() == b"first then"
+
+
+def test_a_new_name_in_dev__is_no_stream() -> None:
+    with pytest.raises(InputError):
+        write_text(Path("/dev/evalward-not-there"), "text")
