@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import queue
 import random
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,6 +29,7 @@ PAGE_SIZE = 100
 MAX_PAGES = 100
 MAX_ANSWER_BYTES = 20_000_000
 LEAST_S = 0.1  # of a request's patience, however little time is left
+MOST_S = 120.0  # of one request in all: `READ_S` begins anew with each byte
 
 Method = Literal["GET", "POST", "PATCH", "DELETE"]
 _UNAVAILABLE = {502, 503, 504}
@@ -57,6 +60,15 @@ class HttpResponse:
             ) from None
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    method: Method
+    url: str
+    json: Mapping[str, Any] | None
+    accept: str | None
+    limit: int
+
+
 class Transport:
     """Sends requests, waits for rate limits and retries what is safe to repeat. Every failure is a `GitHubError`.
 
@@ -83,15 +95,7 @@ class Transport:
         self._jitter = jitter
         self._now = now
         self._timeouts = timeouts
-        self._session = requests.Session()
-        self._session.auth = _TokenAuth(token)
-        self._session.headers.update(
-            {
-                "Accept": "application/vnd.github+json",
-                "X-GitHub-Api-Version": "2022-11-28",
-                "User-Agent": f"evalward/{__version__}",
-            }
-        )
+        self._session = _session(token)
 
     def __repr__(self) -> str:
         return f"Transport({self.api_url!r})"
@@ -153,11 +157,12 @@ class Transport:
         full = url if "://" in url else self.api_url + url
         if urlsplit(full)[:2] != urlsplit(self.api_url)[:2]:
             raise GitHubError(None, f"The API at {self.api_url} points to another host; the token is not sent there.")
+        asked = _Asked(method, full, json, accept, limit)
         for attempt in range(MAX_RETRIES + 1):
             if self.left_s <= 0:
                 raise _out_of_time()
             try:
-                answer = self._send(method, full, json, accept, limit)
+                answer = self._in_time(asked)
             except requests.RequestException as error:
                 last = attempt == MAX_RETRIES or self.left_s <= 0
                 if last or not _may_repeat(error, safe=safe):
@@ -172,20 +177,43 @@ class Transport:
             self._sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 
-    def _send(
-        self, method: Method, url: str, json: Mapping[str, Any] | None, accept: str | None, limit: int
-    ) -> HttpResponse:
-        with self._session.request(
-            method,
-            url,
-            json=json,
-            headers={"Accept": accept} if accept else None,
+    def _in_time(self, asked: _Asked) -> HttpResponse:
+        """The answer, if it comes in time.
+
+        The request runs in a thread, which is left behind with its session when the time is over: a server that sends
+        a byte now and then keeps a read going, of the headers too, and no time limit of a socket ends that.
+        """
+        ended: queue.SimpleQueue[HttpResponse | BaseException] = queue.SimpleQueue()
+        session = self._session
+
+        def send() -> None:
+            try:
+                ended.put(self._send(session, asked))
+            except BaseException as error:  # raised where it is waited for
+                ended.put(error)
+
+        threading.Thread(target=send, daemon=True).start()
+        try:
+            answer = ended.get(timeout=max(LEAST_S, min(self.left_s, MOST_S)))
+        except queue.Empty:
+            self._session = _session(self._token)
+            raise _out_of_time() from None
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    def _send(self, session: requests.Session, asked: _Asked) -> HttpResponse:
+        with session.request(
+            asked.method,
+            asked.url,
+            json=asked.json,
+            headers={"Accept": asked.accept} if asked.accept else None,
             timeout=(self._patience(self._timeouts[0]), self._patience(self._timeouts[1])),
             stream=True,
             # A redirected POST would arrive as a GET; only reading follows a renamed repository.
-            allow_redirects=method == "GET",
+            allow_redirects=asked.method == "GET",
         ) as response:
-            most = limit if response.ok else MAX_ANSWER_BYTES
+            most = asked.limit if response.ok else MAX_ANSWER_BYTES
             body = bytearray()
             for chunk in response.iter_content(_CHUNK):
                 body += chunk
@@ -230,6 +258,19 @@ class Transport:
         what = "did not answer in time" if isinstance(error, requests.Timeout) else "could not be reached"
         message = f"GitHub's API at {self.api_url} {what} ({type(error).__name__})"
         return GitHubError(None, self.hide(message), "Run the job again; on a self-hosted runner check its network.")
+
+
+def _session(token: str) -> requests.Session:
+    session = requests.Session()
+    session.auth = _TokenAuth(token)
+    session.headers.update(
+        {
+            "Accept": "application/vnd.github+json",
+            "X-GitHub-Api-Version": "2022-11-28",
+            "User-Agent": f"evalward/{__version__}",
+        }
+    )
+    return session
 
 
 def _out_of_time() -> GitHubError:
