@@ -9,7 +9,7 @@ from evalward.safety.model import RiskLevel, SafetyFinding
 from evalward.safety.options import Options, leading_options, parse_options, spec
 from evalward.safety.scope import Scope
 from evalward.safety.targets import PathTarget, locate
-from evalward.safety.words import Flow, Word, literal, names, show
+from evalward.safety.words import Flow, Word, in_a_line, literal, names, show
 
 SHELLS = names("sh bash dash zsh ksh mksh ash rbash fish csh tcsh")
 """Programs that read commands from their input."""
@@ -40,7 +40,11 @@ Answer = SafetyFinding | NestedCommand
 
 @dataclass(frozen=True, slots=True)
 class ProgramCall:
-    """One program with its arguments and surroundings. ``piped``: what it prints goes to another command."""
+    """One program with its arguments and surroundings. ``piped``: what it prints goes to another command.
+
+    ``written``: the command for messages, as somebody wrote it where that is known; a rule that looks at a part
+    of the arguments (``with_args``) still speaks about all of it.
+    """
 
     program: str
     args: tuple[Word, ...]
@@ -48,6 +52,7 @@ class ProgramCall:
     stdin: Flow | None = None
     privileged: bool = False
     piped: bool = False
+    written: str = ""
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -56,8 +61,13 @@ class ProgramCall:
 
     @property
     def text(self) -> str:
-        """The call as one line for messages."""
+        """The call as one line, with its values instead of their names: what other rules look at."""
         return show(self.words)
+
+    @property
+    def shown(self) -> str:
+        """The call as one line for messages."""
+        return in_a_line(self.written) or self.text
 
     def options(self, known: str = "") -> Options:
         """Parse all arguments; see ``options.spec`` for the notation."""
@@ -69,7 +79,7 @@ class ProgramCall:
 
     def find(self, rule: str, level: RiskLevel, message: str) -> SafetyFinding:
         """Return a finding about this call."""
-        return SafetyFinding(rule, level, self.text, message)
+        return SafetyFinding(rule, level, self.shown, message)
 
     def places(self, words: Iterable[Word]) -> Iterator[tuple[Word, PathTarget]]:
         """Return every word with each target that it may have."""

@@ -25,12 +25,16 @@ class TooComplex(Exception):
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """What surrounds a command: input, privileges, whether its output is used, and the nesting so far."""
+    """What surrounds a command: input, privileges, whether its output is used, and the nesting so far.
+
+    ``quotable``: the text that is read is what somebody wrote, and not put together here from what is known.
+    """
 
     stdin: Flow | None = None
     privileged: bool = False
     piped: bool = False
     depth: int = 0
+    quotable: bool = True
 
 
 class DryRun(ABC):
@@ -52,19 +56,22 @@ class DryRun(ABC):
         """Add a finding."""
         self.findings[SafetyFinding(rule, level, words, message)] = None
 
-    def make_call(self, words: tuple[Word, ...], context: CommandContext, scope: Scope) -> ProgramCall:
-        """Return the call that ``words`` are."""
+    def make_call(
+        self, words: tuple[Word, ...], context: CommandContext, scope: Scope, source: str = ""
+    ) -> ProgramCall:
+        """Return the call that ``words`` are; ``source``: the text that they were read from."""
         program = program_name(words[0]) if words else ":"
-        return ProgramCall(program, words[1:], scope, context.stdin, context.privileged, context.piped)
+        written = source if source and context.quotable else show(words)
+        return ProgramCall(program, words[1:], scope, context.stdin, context.privileged, context.piped, written)
 
-    def command(self, words: tuple[Word, ...], context: CommandContext, scope: Scope) -> Flow:
+    def command(self, words: tuple[Word, ...], context: CommandContext, scope: Scope, source: str = "") -> Flow:
         """Judge one program with its words, and what it runs in turn."""
         first = words[0]
         if first.literal and first.text in scope.functions:
             return self.call_function(first.text, words[1:], context, scope)
         if first.literal and first.text in scope.aliases:
             return self._run_alias(words, context, scope)
-        call = self.make_call(words, context, scope)
+        call = self.make_call(words, context, scope, source)
         self._command_position(first, call, context)
         answers = [answer for rule in rules_for(call.program) for answer in rule(call)]
         if _only_explains(call, answers):
@@ -94,19 +101,19 @@ class DryRun(ABC):
         if word.literal and word.text:
             self.take(rate_init_script(call, word.text), call, context)
         elif any(flow.remote for flow in word.flows):
-            self.find("remote.execute", HIGH, call.text, "runs what it gets from the network")
+            self.find("remote.execute", HIGH, call.shown, "runs what it gets from the network")
         elif call.program != "?":
             return
         elif word.text.startswith("$(") and word.flows and all(flow.local for flow in word.flows):
-            self.find("script.local", MODERATE, call.text, "runs text from a file, which is not examined")
+            self.find("script.local", MODERATE, call.shown, "runs text from a file, which is not examined")
         else:
-            self.find("opaque.command", HIGH, show((word, *call.args)), "which program runs is not known")
+            self.find("opaque.command", HIGH, call.shown, "which program runs is not known")
 
     def _run_alias(self, words: tuple[Word, ...], context: CommandContext, scope: Scope) -> Flow:
         inner = scope.child()
         body = inner.aliases.pop(words[0].text)
         inner.set_arguments(words[1:])
-        return self._nested(f'{body} "$@"', context, inner, show(words))
+        return self._nested(f'{body} "$@"', replace(context, quotable=False), inner, show(words))
 
     def _launch(self, launch: NestedCommand, call: ProgramCall, context: CommandContext) -> Flow:
         privileged = context.privileged if launch.privileged is None else launch.privileged
@@ -129,7 +136,8 @@ class DryRun(ABC):
         if launch.arguments:
             scope.set_arguments(launch.arguments)
         scope.variables.update(bindings)
-        return self._nested(text, context, scope, call.text)
+        quotable = context.quotable and text == script.text
+        return self._nested(text, replace(context, quotable=quotable), scope, call.shown)
 
     def _nested(self, text: str, context: CommandContext, scope: Scope, words: str) -> Flow:
         try:
@@ -142,13 +150,13 @@ class DryRun(ABC):
         """Judge text from elsewhere that a shell runs."""
         source = flow.source or "unknown"
         if flow.remote:
-            self.find("remote.execute", HIGH, call.text, f"runs what comes from the network ({source})")
+            self.find("remote.execute", HIGH, call.shown, f"runs what comes from the network ({source})")
         elif flow.disguised:
-            self.find("opaque.disguised", HIGH, call.text, f"runs text that is decoded first ({source})")
+            self.find("opaque.disguised", HIGH, call.shown, f"runs text that is decoded first ({source})")
         elif flow.content is None and flow.local:
-            self.find("script.local", MODERATE, call.text, "runs a script that is not examined")
+            self.find("script.local", MODERATE, call.shown, "runs a script that is not examined")
         elif flow.content is None:
-            self.find("opaque.script", HIGH, call.text, f"runs what a command prints ({source})")
+            self.find("opaque.script", HIGH, call.shown, f"runs what a command prints ({source})")
         if flow.content is None:
             return ANYTHING
         scope = call.scope if launch.inline else call.scope.child()

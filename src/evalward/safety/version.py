@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-VERSION = "1"
+VERSION = "2"
 """Raised whenever a command may be judged otherwise than before; a test holds it to what the rules say."""

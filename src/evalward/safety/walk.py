@@ -146,7 +146,7 @@ class Walker(DryRun):
             raise TooComplex
         expander = self._expander(context, scope)
         words = expander.words(node.words)
-        call = self.make_call(words, context, scope)
+        call = self.make_call(words, context, scope, node.source)
         for assignment in node.assignments:
             self._assign(assignment, expander, call, context, keep=not words)
         context = self._redirected(node.redirects, expander, context, scope, call if words else None)
@@ -154,8 +154,8 @@ class Walker(DryRun):
             return NOTHING
         writes = [redirect for redirect in node.redirects if redirect.operator in _WRITING]
         if not writes:
-            return self.command(words, context, scope)
-        flow = self.command(words, replace(context, piped=True), scope)
+            return self.command(words, context, scope, node.source)
+        flow = self.command(words, replace(context, piped=True), scope, node.source)
         for redirect in writes:
             target = expander.one(redirect.target)
             scope.files[target.text] = flow
@@ -203,9 +203,16 @@ class Walker(DryRun):
             elif redirect.operator == "<":
                 context = replace(context, stdin=_file(target, scope))
             elif not _duplicates(redirect.operator, target.text):
-                judged = call or ProgramCall(":", (), scope, context.stdin, context.privileged)
+                judged = call or _without_program(redirect, target, context, scope)
                 self.take(rate_output(judged, redirect.operator, target, call is not None), judged, context)
         return context
+
+
+def _without_program(redirect: Redirect, target: Word, context: CommandContext, scope: Scope) -> ProgramCall:
+    """Return the call that a redirection of no program, or of several, stands for."""
+    path = redirect.target.source if context.quotable else target.text
+    written = f"{redirect.descriptor}{redirect.operator} {path}"
+    return ProgramCall(":", (), scope, context.stdin, context.privileged, written=written)
 
 
 def _duplicates(operator: str, target: str) -> bool:

@@ -141,8 +141,12 @@ def joined(words: Iterable[Word], separator: str = " ") -> Word:
 
 def show(words: Iterable[Word], limit: int = 160) -> str:
     """Return words as one line for a message, cut to ``limit`` characters."""
-    line = " ".join(word.text if word.text else "''" for word in words)
-    line = " ".join(line.split())
+    return in_a_line(" ".join(word.text if word.text else "''" for word in words), limit)
+
+
+def in_a_line(text: str, limit: int = 160) -> str:
+    """Return a command as one line for a message: continued lines are joined, cut to ``limit`` characters."""
+    line = " ".join(text.replace("\\\n", " ").split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 

@@ -133,6 +133,42 @@ def test_findings_show_the_words_of_the_inner_command() -> None:
 
 
 @pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("git push --force origin main", "git push --force origin main"),
+        ("git -C repo push --force", "git -C repo push --force"),
+        ("sudo git push --force origin main", "git push --force origin main"),
+        ("ls && : > /etc/hosts", ": > /etc/hosts"),
+        ("> /etc/hosts", "> /etc/hosts"),
+        ("{ date; uptime; } 2>> /etc/hosts", "2>> /etc/hosts"),
+        ("echo 'a  b' > /etc/hosts; ls", "echo 'a b' > /etc/hosts"),
+        ("LD_PRELOAD=/tmp/x.so ls", "LD_PRELOAD=/tmp/x.so ls"),
+        ('x=/; rm -rf "$x"', 'rm -rf "$x"'),
+        ("rm \\\n  -rf /etc", "rm -rf /etc"),
+        ("cat > /etc/hosts << E\nsecret\nE", "cat > /etc/hosts << E"),
+        ('bash -c "rm -rf $HOME"', "rm -rf ~"),  # no shell has read this text: it is put together from what is known
+        ("alias clean='rm -rf'; clean /etc", "rm -rf /etc"),
+        ("echo '* * * * * x' | crontab -", "crontab -"),
+    ],
+)
+def test_findings_show_the_command_as_it_was_written(command: str, words: str) -> None:
+    (worst, *_) = assess(command).findings
+    assert worst.words == words
+
+
+def test_quarantine_marks_are_named_as_apple_does() -> None:
+    (worst, *_) = assess("xattr -cr /").findings
+    assert worst.message == "removes download quarantine marks from / (the root of the file system)"
+
+
+def test_the_words_of_a_finding_are_bounded() -> None:
+    (worst, *_) = assess("echo " + "x" * 1000 + " > /etc/hosts").findings
+    assert len(worst.words) == 160
+    assert worst.words.startswith("echo xxx")
+    assert worst.words.endswith("…")
+
+
+@pytest.mark.parametrize(
     ("command", "strict", "moderate", "permissive"),
     [
         ("ls", True, True, True),

@@ -9,7 +9,7 @@ from pathlib import Path
 from evalward.safety import VERSION, assess
 
 _DATA = Path(__file__).parents[2] / "data"
-SAID = ("1", "b46a4beea9b1ec8b")
+SAID = ("2", "0df62ccdcb33f7d4")
 
 
 def test_a_validator_that_answers_otherwise_has_another_version() -> None:

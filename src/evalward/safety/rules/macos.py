@@ -32,7 +32,7 @@ def extended_attributes(call: ProgramCall) -> Iterator[Answer]:
         return
     for _, target in call.places(options.operands):
         wide = is_wide(target) and (options.has("r") or target.everything or target.place is PlaceKind.ROOT)
-        message = f"takes the marks of downloaded files off {describe(target)}"
+        message = f"removes download quarantine marks from {describe(target)}"
         yield call.find("protection.quarantine", HIGH if wide else MODERATE, message)
 
 

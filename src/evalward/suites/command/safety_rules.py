@@ -213,7 +213,7 @@ RULES: Mapping[str, str] = {
     "process.signal": "tells processes to reload",
     "protection.off": "switches protection off",
     "protection.on": "switches protection on",
-    "protection.quarantine": "takes the marks of downloaded files away",
+    "protection.quarantine": "removes download quarantine marks",
     "protection.rules": "changes what protects the machine",
     "remote.access": "opens or cuts remote access",
     "remote.delete": "deletes on a server",
