@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from evalward.safety.call import ProgramCall
 from evalward.safety.model import CRITICAL, HIGH, MODERATE, SAFE, RiskLevel, SafetyFinding
@@ -42,6 +43,7 @@ _OVERWRITE: dict[PlaceKind, tuple[RiskLevel, RiskLevel]] = {
     PlaceKind.HISTORY: (HIGH, MODERATE),
     PlaceKind.PRIVATE: (HIGH, MODERATE),
     PlaceKind.STARTUP: (HIGH, MODERATE),
+    PlaceKind.AUTOSTART: (HIGH, HIGH),
     PlaceKind.REPOSITORY: (MODERATE, MODERATE),
     PlaceKind.TOP: (MODERATE, MODERATE),
     PlaceKind.LOCAL: (MODERATE, MODERATE),
@@ -79,7 +81,11 @@ ADMINISTERED = frozenset({"/usr/local", "/opt", "/srv", "/var/www", "/mnt", "/me
 """Folders of the system that administrators fill with their own."""
 _OPEN_FOLDERS = frozenset({"/tmp", "/var/tmp", "/dev/shm", "/private/tmp"})
 """Everybody may put files there."""
-_BACK_DOOR = re.compile(r"(?:.*/)?\.ssh/(?:authorized_keys2?|rc)|.*/cron(?:\.\w+|tabs?)?/.*")
+_BACK_DOOR = re.compile(
+    r"(?:.*/)?\.ssh/(?:authorized_keys2?|rc)|.*/cron(?:\.\w+|tabs?)?/.*"
+    r"|.*/(?:Library/LaunchAgents|\.config/(?:autostart|systemd/user))/.*"
+)
+"""Files that let somebody in or start a program later, also where a part of the name is not known."""
 
 _NAMES: dict[PlaceKind, str] = {
     PlaceKind.ROOT: "the root of the file system",
@@ -95,6 +101,7 @@ _NAMES: dict[PlaceKind, str] = {
     PlaceKind.HISTORY: "a command history",
     PlaceKind.PRIVATE: "keys or private settings",
     PlaceKind.STARTUP: "a startup file of the shell",
+    PlaceKind.AUTOSTART: "what starts at login",
     PlaceKind.PERSONAL: "personal files",
     PlaceKind.REPOSITORY: "a repository's history",
     PlaceKind.TOP: "a folder directly below the root",
@@ -142,6 +149,14 @@ def destroy(call: ProgramCall, words: Iterable[Word], recursive: bool, asks: boo
         if level > SAFE:
             name = f"deletion.{target.place.name.lower()}"
             yield call.find(name, level, f"deletes {describe(target)}")
+
+
+def put_into_trash(call: ProgramCall, words: Iterable[Word]) -> Iterator[SafetyFinding]:
+    """Judge moving ``words`` to the trash: like deleting them with all in them, but what can be got back weighs less."""
+    for found in destroy(call, words, recursive=True):
+        level = RiskLevel(found.level - 1)
+        if level > SAFE:
+            yield replace(found, level=level, message=found.message.replace("deletes", "moves to the trash:", 1))
 
 
 def wipe(call: ProgramCall, words: Iterable[Word]) -> Iterator[SafetyFinding]:

@@ -28,6 +28,8 @@ class PlaceKind(Enum):
     PRIVATE = auto()
     """Keys, credentials and settings in a home folder."""
     STARTUP = auto()
+    AUTOSTART = auto()
+    """Folders of a home whose files say what starts when somebody logs in."""
     HISTORY = auto()
     REPOSITORY = auto()
     """The history of a version control system."""
@@ -88,6 +90,9 @@ _WORKSPACES = names("app workspace workspaces work builds build src code repo re
 _DISPOSABLE = names(
     "build dist target out output tmp temp cache .cache node_modules coverage __pycache__ .venv venv .tox "
     "obj debug release .pytest_cache .next vendor"
+)
+_AUTOSTART = re.compile(
+    r"(?:Library/LaunchAgents|\.config/(?:autostart|systemd/user)|\.local/share/systemd/user)(?:/.*)?"
 )
 _HISTORY = re.compile(r"\.(?:\w+_)?history\Z|\.histfile\Z")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
@@ -193,6 +198,8 @@ def _in_home(rest: list[str]) -> PlaceKind:
     named = _by_name(rest)
     if named:
         return named
+    if _AUTOSTART.fullmatch("/".join(rest)):
+        return PlaceKind.AUTOSTART
     if rest[0] in _CACHES or rest[:3] == [".local", "share", "Trash"]:
         return PlaceKind.CACHE
     if rest[0] in _PRIVATE and (len(rest) == 1 or rest[0] not in (".config", ".local")):

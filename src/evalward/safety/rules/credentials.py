@@ -42,7 +42,7 @@ def read_secret(call: ProgramCall) -> Iterator[Answer]:
         yield call.find("credential.read", HIGH if whole else MODERATE, "shows settings that often hold passwords")
 
 
-@rule("cp mv install scp rsync ln dd")
+@rule("cp mv install scp rsync ln dd ditto")
 def copy_secret(call: ProgramCall) -> Iterator[Answer]:
     """A private key belongs in its folder and nowhere else."""
     operands = call.options("t: m: i: P: e: o: p: F: S:").operands

@@ -27,7 +27,7 @@ _SEPARATE = (PlaceKind.TOP, PlaceKind.LOCAL, PlaceKind.ELSEWHERE)
 _ENDLESS = frozenset({"/dev/zero", "/dev/urandom", "/dev/random", "/dev/full"})
 
 
-@rule("rm unlink grm trash srm")
+@rule("rm unlink grm srm")
 def remove(call: ProgramCall) -> Iterator[Answer]:
     """Judge ``rm`` by what it deletes and whether it descends into folders."""
     options = call.options(_REMOVE)
@@ -35,8 +35,7 @@ def remove(call: ProgramCall) -> Iterator[Answer]:
         return
     if options.has("no-preserve-root"):
         yield call.find("deletion.unprotected_root", CRITICAL, "switches off the protection of the root")
-    if call.program != "trash":
-        yield from destroy(call, options.operands, options.has("r"), asks=options.has("i", "I"))
+    yield from destroy(call, options.operands, options.has("r"), asks=options.has("i", "I"))
 
 
 @rule("rmdir")
@@ -88,6 +87,14 @@ def copy(call: ProgramCall) -> Iterator[Answer]:
     if any(word.text == "/dev/null" for word in sources) and call.program in ("cp", "gcp"):
         yield from empty(call, destination)
     yield from overwrite(call, destination)
+
+
+@rule("ditto")
+def merge_copy(call: ProgramCall) -> Iterator[Answer]:
+    """The copy program of macOS: ``ditto SOURCE… DESTINATION``; it packs and unpacks archives, too."""
+    operands = call.options("arch: bom: c x k z j V v X zlibCompressionLevel: password:").operands
+    _remember_copies(call, operands[:-1], operands[-1:])
+    yield from overwrite(call, operands[-1:] if len(operands) > 1 else ())
 
 
 def _remember_copies(call: ProgramCall, sources: tuple[Word, ...], destination: tuple[Word, ...]) -> None:
@@ -282,7 +289,7 @@ def rate_written(call: ProgramCall, word: Word, flow: Flow) -> Iterator[Answer]:
     target = locate(word, call.scope.folders[0])
     if target.place is PlaceKind.NETWORK and flow.secret:
         yield call.find("credential.send", HIGH, "sends credentials or private data away")
-    elif target.place in (PlaceKind.STARTUP, PlaceKind.SYSTEM) and flow.remote:
+    elif target.place in (PlaceKind.STARTUP, PlaceKind.AUTOSTART, PlaceKind.SYSTEM) and flow.remote:
         yield call.find("remote.install", HIGH, "makes the machine run what comes from the network")
     elif target.place is PlaceKind.STARTUP and flow.content is not None:
         yield NestedCommand(script=flow.content)

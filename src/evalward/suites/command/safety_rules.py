@@ -27,6 +27,7 @@ _DELETIONS = {
     "history": "command histories",
     "private": "keys or private settings",
     "startup": "startup files of shells",
+    "autostart": "what starts when somebody logs in",
     "personal": "personal files",
     "repository": "a repository's history",
     "top": "a folder directly below the root, or a mounted disk",
