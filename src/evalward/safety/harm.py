@@ -152,7 +152,7 @@ def destroy(call: ProgramCall, words: Iterable[Word], recursive: bool, asks: boo
 
 
 def put_into_trash(call: ProgramCall, words: Iterable[Word]) -> Iterator[SafetyFinding]:
-    """Judge moving ``words`` to the trash: like deleting them with all in them, but what can be got back weighs less."""
+    """Judge moving ``words`` to the trash: like deleting them, but what can be got back weighs less."""
     for found in destroy(call, words, recursive=True):
         level = RiskLevel(found.level - 1)
         if level > SAFE:
