@@ -132,6 +132,7 @@ def _shown(content: Word, call: ProgramCall) -> Flow:
         remote=any(flow.remote for flow in flows),
         secret=any(flow.secret for flow in flows) or any(is_secret_name(piece.text) for piece in unknown),
         disguised=any(flow.disguised for flow in flows),
+        personal=any(flow.personal for flow in flows),
         source=call.text,
     )
 
@@ -283,6 +284,13 @@ def _gpg(call: ProgramCall) -> Flow:
 @_prints("security pass vault op bw secret-tool")
 def _vault(call: ProgramCall) -> Flow:
     return Flow(secret=True, source=call.text)
+
+
+@_prints("pbpaste wl-paste termux-clipboard-get xclip xsel")
+def _clipboard(call: ProgramCall) -> Flow:
+    """What was copied: often a password. ``xclip`` and ``xsel`` fill the clipboard unless they are told to print it."""
+    prints = call.program not in ("xclip", "xsel") or call.options("o/out/output selection: d: t: b p s i").has("o")
+    return Flow(personal=True, source=call.text) if prints else NOTHING
 
 
 def _filtered(call: ProgramCall) -> Flow:

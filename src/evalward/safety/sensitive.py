@@ -15,12 +15,13 @@ _SECRET = re.compile(
     r"|(?:.*/)?(?:id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|[\w.-]*(?:_rsa|_ed25519)|privkey\d*\.pem"
     r"|[\w.-]*private[\w.-]*\.pem|[\w.-]+\.(?:key|p12|pfx|kdbx)|Login Data|logins\.json|Cookies"
     r"|\.(?:netrc|pgpass|git-credentials|my\.cnf|vault-token|htpasswd|pypirc)"
-    r"|\.aws/credentials|\.kube/config|\.docker/config\.json|\.gnupg/(?:secring\.gpg|private-keys.*)"
+    r"|Library/Keychains(?:/.*)?|key[34]\.db|\.aws/credentials|\.kube/config|\.docker/config\.json|\.gnupg/(?:secring\.gpg|private-keys.*)"
     r"|\.azure/.*[Tt]oken.*|\.config/(?:gh/hosts\.yml|gcloud/.*(?:credentials|access_tokens).*|hub))"
 )
 _SENSITIVE = re.compile(
     r"(?:.*/)?\.(?:ssh|aws|gnupg|kube|azure|password-store)(?:/.*)?|/etc(?:/passwd|/group|/sudoers)?"
     r"|(?:.*/)?\.env(?:\.\w+)?|(?:.*/)?[\w.-]+\.pem|(?:.*/)?\.\w*_?history|(?:.*/)?\.npmrc|(?:.*/)?\.config/.*"
+    r"|(?:.*/)?Library/(?:Messages|Mail|Calendars|Safari|Cookies|Application Support/AddressBook)(?:/.*)?"
     r"|(?:.*/)?\.docker(?:/.*)?|(?:.*/)?(?:secrets?|credentials?|passwords?)(?:\.\w+)?|~|/root(?:/.*)?"
 )
 _HARMLESS = re.compile(r".*\.(?:pub|example|sample|template|dist)|.*/known_hosts")
@@ -53,4 +54,4 @@ def names_sensitive(call: ProgramCall, words: Iterable[Word]) -> bool:
 
 def _holds_secret(call: ProgramCall, word: Word, target: PathTarget) -> bool:
     written = call.scope.files.get(word.text)
-    return is_sensitive(target) or any(flow.secret for flow in (*word.flows, *([written] if written else [])))
+    return is_sensitive(target) or any(flow.secret for flow in word.flows) or (written is not None and written.private)

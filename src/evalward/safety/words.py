@@ -63,7 +63,8 @@ class Flow:
 
     ``content`` is the text where it is known, ``names`` the files it lists. The flags describe where unknown
     text comes from: ``remote`` the network, ``secret`` credentials, ``disguised`` a decoder that hides
-    commands, ``local`` a file on this machine. ``source`` names the command.
+    commands, ``local`` a file on this machine, ``personal`` what somebody has copied or sees on the screen.
+    ``source`` names the command.
     """
 
     content: Word | None = None
@@ -72,7 +73,13 @@ class Flow:
     secret: bool = False
     disguised: bool = False
     local: bool = False
+    personal: bool = False
     source: str = ""
+
+    @property
+    def private(self) -> bool:
+        """Whether it must not be sent to just anybody."""
+        return self.secret or self.personal
 
     @property
     def text(self) -> str | None:
@@ -164,6 +171,7 @@ def merge_flows(flows: Iterable[Flow]) -> Flow:
         secret=any(flow.secret for flow in parts),
         disguised=any(flow.disguised for flow in parts),
         local=bool(parts) and all(flow.local for flow in parts),
+        personal=any(flow.personal for flow in parts),
         source="; ".join(flow.source for flow in parts if flow.source),
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from evalward.safety import VERSION, assess
 
 _DATA = Path(__file__).parents[2] / "data"
-SAID = ("2", "0df62ccdcb33f7d4")
+SAID = ("2", "3b3dacb4e0ca65ac")
 
 
 def test_a_validator_that_answers_otherwise_has_another_version() -> None:

@@ -144,7 +144,7 @@ _CHANGING = names(
     "create update set deploy restart scale merge close edit add run start apply push publish resize patch "
     "archive rename"
 )
-_RIGHTS = names("add-iam-policy-binding set-iam-policy sshkeys-add")
+_RIGHTS = names("add-iam-policy-binding set-iam-policy sshkeys-add create-for-rbac")
 _NARROW_TOPICS = names("issue label gist cache run pr")
 _LOCAL_TOPICS = names("config components extension completion alias plugins plugin context configurations")
 """What the tool keeps on this machine."""

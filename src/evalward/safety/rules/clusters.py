@@ -9,10 +9,11 @@ from evalward.safety.call import Answer, NestedCommand, ProgramCall
 from evalward.safety.model import HIGH, MODERATE, SAFE
 from evalward.safety.options import Options
 from evalward.safety.registry import Subcommand, rate_rows, rule, table
+from evalward.safety.rules.shells import written_file
 from evalward.safety.words import names
 
 _KUBECTL = (
-    "n/namespace: context: kubeconfig: l/selector: f/filename: o/output: c/container: s/server: user: "
+    "n/namespace: context: kubeconfig: l/selector: f/filename: k/kustomize: o/output: c/container: s/server: user: "
     "cluster: replicas: field-selector: grace-period: p/patch: type: as: token: timeout: image: dry-run: "
     "cascade: A/all-namespaces all clusterrole: serviceaccount: group: overrides: profile: address: "
     "accept-hosts: force raw"
@@ -62,6 +63,7 @@ def kubectl(call: ProgramCall) -> Iterator[Answer]:
         if options.has("o") and "name" not in [word.text for word in options.all_values("o")]:
             yield call.find("credential.read", HIGH, "shows secrets of a cluster")
     else:
+        yield from _fetched(call, verb, options)
         yield from _rights(call, verb, texts, options)
         yield from _emptied(call, verb, texts, options)
         yield from rate_rows(call, options, _KUBECTL_ROWS)
@@ -88,6 +90,20 @@ def _is_narrow(texts: list[str], options: Options) -> bool:
 
 
 _ENDED = ("status.phase=Failed", "status.phase==Failed", "status.phase=Succeeded", "status.phase==Succeeded")
+
+
+_ELSEWHERE = re.compile(r"(?:https?|ssh|git)://|git@|git::|(?:github|gitlab|bitbucket)\.(?:com|org)/")
+
+
+def _fetched(call: ProgramCall, verb: str, options: Options) -> Iterator[Answer]:
+    """A manifest says what runs in a cluster, and with which rights: one from the network nobody has read."""
+    if verb not in ("apply", "create", "replace"):
+        return
+    for value in options.all_values("f", "k"):
+        flow = call.stdin if value.text == "-" else written_file(call, value)
+        remote = any(each.remote for each in (*value.flows, *([flow] if flow is not None else [])))
+        if remote or _ELSEWHERE.match(value.text):
+            yield call.find("remote.execute", HIGH, "makes a cluster run what comes from the network")
 
 
 def _rights(call: ProgramCall, verb: str, texts: list[str], options: Options) -> Iterator[Answer]:

@@ -106,10 +106,19 @@ def _sends_secret(call: ProgramCall, options: Options) -> bool:
     sent = _sent_files(options.all_values("d", "data-binary", "data-urlencode", "F", "json", "b"))
     sent += options.all_values("T", "post-file", "body-file")
     inline = (*options.operands, *(value for _, value in options.values))
-    shown = any(flow.secret for word in inline for flow in word.flows)
+    shown = any(flow.secret for word in inline for flow in word.flows) or _sends_personal(options)
     reads_input = any(word.text in ("-", ".") for word in sent)
-    piped = reads_input and call.stdin is not None and call.stdin.secret
+    piped = reads_input and call.stdin is not None and call.stdin.private
     return shown or piped or names_sensitive(call, sent) or any(_CLOUD_KEY.search(word.text) for word in inline)
+
+
+def _sends_personal(options: Options) -> bool:
+    """An address that was copied is asked for; what was copied and is sent along, or written into one, leaves."""
+    told = options.all_values(
+        "d", "data-binary", "data-urlencode", "F", "form-string", "json", "H", "u", "b", "post-data"
+    )
+    addresses = [word for word in options.operands if word.pieces and word.pieces[0].flow is None]
+    return any(flow.personal for word in (*told, *addresses) for flow in word.flows)
 
 
 def _sent_files(values: list[Word]) -> list[Word]:
@@ -155,7 +164,7 @@ def pipe_away(call: ProgramCall) -> Iterator[Answer]:
     attached = call.options("a: s: c:").all_values("a") if call.program in ("mail", "mailx", "mutt") else []
     if call.program == "openssl" and not any(word.text == "s_client" for word in call.args):
         return
-    if (call.stdin is not None and call.stdin.secret) or names_sensitive(call, attached):
+    if (call.stdin is not None and call.stdin.private) or names_sensitive(call, attached):
         yield call.find("credential.send", HIGH, _LEAK)
 
 
@@ -169,8 +178,17 @@ def ssh_input(call: ProgramCall) -> Iterator[Answer]:
 @rule("dig host nslookup ping")
 def name_lookup(call: ProgramCall) -> Iterator[Answer]:
     """Data hidden in a name that is looked up."""
-    if any(flow.secret for word in call.args for flow in word.flows):
+    if any(flow.private for word in call.args for flow in word.flows):
         yield call.find("credential.send", HIGH, _LEAK)
+
+
+@rule("screencapture scrot grim maim gnome-screenshot")
+def screenshot(call: ProgramCall) -> Iterator[Answer]:
+    """A picture of the screen shows whatever is open on it."""
+    options = call.options("f/file: l: R: D: t: T: d: g: o: s: q:")
+    for word in (*options.operands, *options.all_values("f")):
+        call.scope.files[word.text] = Flow(personal=True, local=True)
+    return iter(())
 
 
 @rule("scp rsync rclone aws gsutil az gcloud s3cmd mc")

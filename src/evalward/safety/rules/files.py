@@ -287,7 +287,7 @@ def rate_output(call: ProgramCall, operator: str, word: Word, has_program: bool)
 def rate_written(call: ProgramCall, word: Word, flow: Flow) -> Iterator[Answer]:
     """Judge what is written: some files are commands for later, and some places are not this machine."""
     target = locate(word, call.scope.folders[0])
-    if target.place is PlaceKind.NETWORK and flow.secret:
+    if target.place is PlaceKind.NETWORK and flow.private:
         yield call.find("credential.send", HIGH, "sends credentials or private data away")
     elif target.place in (PlaceKind.STARTUP, PlaceKind.AUTOSTART, PlaceKind.SYSTEM) and flow.remote:
         yield call.find("remote.install", HIGH, "makes the machine run what comes from the network")

@@ -62,6 +62,11 @@ table(
         Subcommand("", MODERATE, "cloud.destroy", "lists what would be deleted"),
     ],
 )
+table(
+    "packer",
+    "force on-error: only: except: var: var-file:",
+    [Subcommand("build", HIGH, "cloud.delete", "deletes the images of earlier builds", needs="force")],
+)
 table("azd", "e: environment:", [Subcommand("down", HIGH, "cloud.destroy", "destroys infrastructure")])
 table("railway", "s: e: y", [Subcommand("down", HIGH, "cloud.delete", "takes a service away")])
 table(

@@ -211,6 +211,8 @@ def apple_script(call: ProgramCall) -> Iterator[Answer]:
             yield call.find("machine.down", HIGH, "stops the machine, ends the session or empties the trash")
         if re.search(r"\bdelete (?:every|all)\b|\berase disk\b", value.text, re.IGNORECASE):
             yield call.find("deletion.personal", HIGH, "deletes everything in a folder")
+        if re.search(r"\bmake (?:new )?login item\b", value.text, re.IGNORECASE):
+            yield call.find("privilege.login", HIGH, "starts a program at each login")
         if re.search(r"\bhidden answer\b", value.text, re.IGNORECASE):
             yield call.find("credential.read", HIGH, "asks for a password and shows it to the next command")
 

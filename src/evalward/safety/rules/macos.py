@@ -108,6 +108,17 @@ table(
     ],
 )
 
+
+@rule("pkgutil")
+def receipts(call: ProgramCall) -> Iterator[Answer]:
+    """Without its receipt nothing knows what a package has installed; that of a removed program is ordinary work."""
+    for package in call.options("forget: volume:").all_values("forget"):
+        if package.opaque or package.glob or package.text.startswith("com.apple."):
+            yield call.find("package.force", HIGH, "makes the system forget packages that it consists of")
+        else:
+            yield call.find("package.change", MODERATE, "makes the system forget a package")
+
+
 table("log", "", [Subcommand("erase", HIGH, "history.log", "clears the system log")])
 
 table(

@@ -45,6 +45,8 @@ table(
     ],
 )
 
+_THROUGH = "sends the machine's traffic, or its questions for names, through another server"
+_CHANGES = "changes the network"
 table(
     "networksetup",
     "setairportpower setnetworkserviceenabled removenetworkservice removeallpreferredwirelessnetworks",
@@ -58,6 +60,25 @@ table(
             "network.down",
             "forgets networks",
             needs="removenetworkservice removeallpreferredwirelessnetworks",
+        ),
+        Subcommand("* [eE]mpty", MODERATE, "network.settings", _CHANGES, needs="setdnsservers"),
+        Subcommand(
+            "* *",
+            HIGH,
+            "network.settings",
+            _THROUGH,
+            needs="setdnsservers setwebproxy setsecurewebproxy setsocksfirewallproxy setftpproxy setgopherproxy "
+            "setstreamingproxy setautoproxyurl",
+        ),
+        Subcommand(
+            "*",
+            MODERATE,
+            "network.settings",
+            _CHANGES,
+            needs="setdhcp setbootp setmanual setmanualwithdhcprouter setv6off setv6automatic setv6manual "
+            "setwebproxystate setsecurewebproxystate setsocksfirewallproxystate setautoproxystate "
+            "setproxyautodiscovery setproxybypassdomains setsearchdomains setadditionalroutes setairportnetwork "
+            "ordernetworkservices setMTU switchtolocation createlocation deletelocation",
         ),
     ],
 )

@@ -42,6 +42,25 @@ def file_flags(call: ProgramCall) -> Iterator[Answer]:
         yield call.find("permission.flags", HIGH if wide else MODERATE, f"changes the flags of {describe(target)}")
 
 
+_SIGNING = (
+    "s/sign: f/force d/display v/verify h remove-signature deep strict entitlements: o/options: i/identifier: "
+    "r/requirements: R/test-requirement: keychain: prefix:"
+)
+
+
+@rule("codesign")
+def sign(call: ProgramCall) -> Iterator[Answer]:
+    """A signature says whose a program is and that it is whole; signing what one has just built is ordinary work."""
+    options = call.options(_SIGNING)
+    for _, target in call.places(options.operands):
+        installed = target.place is PlaceKind.SYSTEM or is_wide(target)
+        if options.has("remove-signature"):
+            level = HIGH if installed else MODERATE
+            yield call.find("protection.off", level, f"removes the signature of {describe(target)}")
+        elif options.has("s") and installed:
+            yield call.find("protection.rules", MODERATE, f"replaces the signature of {describe(target)}")
+
+
 table(
     "spctl",
     "label: rule: type: t: path:",

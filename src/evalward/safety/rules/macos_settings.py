@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 
 from evalward.safety.call import Answer, ProgramCall
+from evalward.safety.harm import empty, overwrite
 from evalward.safety.model import HIGH, MODERATE, SAFE
 from evalward.safety.registry import Subcommand, rule, table
+from evalward.safety.words import Word
 
 _DOWN = "stops or restarts the machine"
 _OFF = "switches protection off"
@@ -53,6 +55,41 @@ def preferences(call: ProgramCall) -> Iterator[Answer]:
             yield call.find("machine.settings", MODERATE, "changes settings")
 
 
+_PREFERENCES = re.compile(r"(?:~|/Users/[^/]+)/Library/Preferences/.+")
+_EDITS = ("set", "add", "delete", "copy", "merge", "import", "revert")
+
+
+@rule("plistbuddy")
+def property_list(call: ProgramCall) -> Iterator[Answer]:
+    """Commands after ``-c``, or on the input; ``Print`` only reads."""
+    options = call.options("c: x h")
+    typed = call.stdin.content.text.splitlines() if call.stdin is not None and call.stdin.content is not None else []
+    commands = [word.text for word in options.all_values("c")] or typed
+    verbs = {command.split()[0].lower() for command in commands if command.strip()}
+    if "clear" in verbs:
+        yield from empty(call, options.operands)
+    elif verbs.intersection(_EDITS):
+        yield from _edited(call, options.operands)
+
+
+@rule("plutil")
+def property_list_tool(call: ProgramCall) -> Iterator[Answer]:
+    """``plutil`` edits the file that stands last, or writes to the one after ``-o``."""
+    options = call.options("convert: replace: insert: remove: extract: create: o: e: p lint type")
+    if options.has("o"):
+        yield from overwrite(call, options.all_values("o"))
+    elif options.has("convert", "replace", "insert", "remove"):
+        yield from _edited(call, options.operands[-1:])
+
+
+def _edited(call: ProgramCall, files: tuple[Word, ...]) -> Iterator[Answer]:
+    """Settings of programs are as ``defaults write`` has them; elsewhere it matters what is written over."""
+    yield from overwrite(call, files)
+    for _, target in call.places(files):
+        if _PREFERENCES.fullmatch(target.path):
+            yield call.find("machine.settings", MODERATE, "changes settings")
+
+
 _NVRAM_HARMLESS = re.compile(r"(?:SystemAudioVolume\w*|StartupMute|BootAudio|prev-lang:kbd)=", re.IGNORECASE)
 
 
@@ -71,8 +108,8 @@ table(
     "bless",
     "mount: device: folder: file: server: label:",
     [
-        Subcommand("", SAFE, "", "", needs="info getBoot", unless="setBoot netboot"),
-        Subcommand("", HIGH, "kernel.boot", _BOOT, needs="setBoot netboot nextonly folder"),
+        Subcommand("", SAFE, "", "", needs="info getBoot", unless="setBoot netboot unbless"),
+        Subcommand("", HIGH, "kernel.boot", _BOOT, needs="setBoot netboot nextonly folder unbless"),
         Subcommand("", MODERATE, "kernel.boot", _BOOT, needs="mount device"),
     ],
 )
