@@ -2,7 +2,8 @@
 
 ``safety-labels.jsonl`` was written before any rule was tuned and split once. ``safety-fresh.jsonl`` holds
 later rounds, each written after the rules and measured once before they were improved; they keep what was
-won. ``safety-platforms.jsonl`` has macOS, containers and cloud: written before any rule for them was read, half of
+won (of the eleventh without one command whose label was wrong: a mapping of keys is an everyday setting).
+``safety-platforms.jsonl`` has macOS, containers and cloud: written before any rule for them was read, half of
 it held back while these rules were made.
 """
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from evalward.safety import VERSION, assess
 
 _DATA = Path(__file__).parents[2] / "data"
-SAID = ("2", "3b3dacb4e0ca65ac")
+SAID = ("2", "4141497f27622943")
 
 
 def test_a_validator_that_answers_otherwise_has_another_version() -> None:

@@ -22,6 +22,7 @@ _AWS = (
     "service: dryrun/dry-run recursive force delete policy-document: secret-id: desired-count: min-size: "
     "parameters: document-name: acl: cidr: max-size: desired-capacity: reserved-concurrent-executions: "
     "backup-retention-period: retention-in-days: query-string: statement: sql: query-execution-id: "
+    "principal: launch-permission: create-volume-permission: group-names: user-group: values-to-add: "
     "versioning-configuration: point-in-time-recovery-specification: public-access-block-configuration:"
 )
 _AWS_DELETES = re.compile(
@@ -35,8 +36,11 @@ _AWS_NARROW = names(
 )
 _AWS_RIGHTS = re.compile(
     r"(?:attach|put)-(?:user|role|group|bucket)-policy|create-access-key|create-login-profile"
-    r"|add-user-to-group|update-assume|authorize-security|put-bucket-acl|put-public"
+    r"|(?:set|put)-(?:repository|registry|resource|key|file-system|access-point|backup-vault-access)-policy"
+    r"|create-policy-version|add-user-to-group|update-assume|authorize-security|put-bucket-acl|put-public"
 )
+_AWS_EVERYBODY = re.compile(r"\*|all|\{?\"?AWS\"?[:=]\s*\"?\*\"?\}?|.*Group\"?[=:]\s*\"?all\b.*", re.IGNORECASE)
+"""A principal, or a group that is given an image or a snapshot, that is every account there is."""
 _AWS_SECRETS = re.compile(r"get-secret-value|batch-get-secret-value|decrypt|get-password-data|export-credentials")
 _AWS_READS = re.compile(
     r"(?:describe|list|get|head|lookup|search|wait|help|estimate|view|select|query|scan|filter|tail|ls|validate)"
@@ -95,7 +99,12 @@ _AWS_SIZES = ("desired-count", "desired-capacity", "min-size", "max-size", "rese
 def _aws_change(call: ProgramCall, verb: str, options: Options) -> Iterator[Answer]:
     values = [value.text for _, value in options.values]
     retention = options.value("backup-retention-period")
-    if any(word.text == "0" for word in options.all_values(*_AWS_SIZES)):
+    given = options.all_values(
+        "principal", "launch-permission", "create-volume-permission", "group-names", "user-group", "values-to-add"
+    )
+    if any(_AWS_EVERYBODY.fullmatch(word.text) for word in given) and not _AWS_READS.match(verb):
+        yield call.find("cloud.rights", HIGH, _RIGHTS_GIVEN)
+    elif any(word.text == "0" for word in options.all_values(*_AWS_SIZES)):
         yield call.find("cloud.scale", HIGH, _AWAY)
     elif options.enabled(*_AWS_UNPROTECTS) or any(map(_AWS_UNPROTECTED.search, values)):
         yield call.find("cloud.protection", HIGH, "takes a protection away")
@@ -132,7 +141,8 @@ _CLOUD = (
     "project: p: zone: region: g/resource-group: n/name: s/subscription: format: q/quiet yes y R/repo: "
     "a/app: c/config: command: method/X: f: F: t: H: jq: o/output: filter: limit: query: size: count: "
     "node-count: num-nodes: min-replicas: member: role: source-ranges: source-address-prefixes: allow: rules: "
-    "access: destination-port-ranges: mode: visibility: sql: profile: dry-run dryrun preview"
+    "access: destination-port-ranges: mode: visibility: sql: profile: dry-run dryrun preview authorized-networks: "
+    "allow-blob-public-access: public-access: default-action: start-ip-address: end-ip-address: scripts: statements:"
 )
 _DESTRUCTIVE = re.compile(
     r"(?:bulk-|batch-)?(?:delete|destroy|terminate|purge|remove|rm|reset|rollback-all|deallocate|wipe|nuke|undeploy"
@@ -155,7 +165,12 @@ _ONE_OBJECT = (
     ["r2", "object", "delete"],
     ["kv", "key", "delete"],
 )
-_UNPROTECTS = ("no-backup", "no-deletion-protection", "accept-visibility-change-consequences")
+_UNPROTECTS = (
+    "no-backup",
+    "no-deletion-protection",
+    "no-public-access-prevention",
+    "accept-visibility-change-consequences",
+)
 _OPEN_PORTS = re.compile(r"all|tcp|udp|\*|(?:tcp:)?(?:22|3389)|(?:tcp:|udp:)?0-65535", re.IGNORECASE)
 _COUNTS = ("size", "count", "node-count", "num-nodes", "min-replicas")
 
@@ -204,10 +219,26 @@ def _is_narrow(call: ProgramCall, texts: list[str], options: Options) -> bool:
 def _gives_rights(texts: list[str], verbs: list[str], options: Options) -> bool:
     if _RIGHTS.intersection(verbs) or _line(texts, "role assignment create") or _makes_keys(texts):
         return True
+    if _opens_to_everybody(options) or (_line(texts, "iam policy") and options.has("statements")):
+        return True
     sources = {word.text for word in options.all_values("source-ranges", "source-address-prefixes")}
     ports = [word.text for word in options.all_values("allow", "rules", "destination-port-ranges")]
     denies = any(word.text.lower() == "deny" for word in options.all_values("access"))
     return bool(_EVERYWHERE & sources) and any(map(_OPEN_PORTS.fullmatch, ports)) and not denies
+
+
+_PUBLIC = (
+    ("authorized-networks", re.compile(r"(?:.*,)?(?:0\.0\.0\.0|::)/0(?:,.*)?")),
+    ("allow-blob-public-access", re.compile(r"true", re.IGNORECASE)),
+    ("public-access", re.compile(r"blob|container", re.IGNORECASE)),
+    ("default-action", re.compile(r"allow", re.IGNORECASE)),
+    ("end-ip-address", re.compile(r"255\.255\.255\.255")),
+)
+"""Settings by which a database or a store answers everybody."""
+
+
+def _opens_to_everybody(options: Options) -> bool:
+    return any(pattern.fullmatch(word.text) for name, pattern in _PUBLIC for word in options.all_values(name))
 
 
 def _makes_keys(texts: list[str]) -> bool:
@@ -232,7 +263,7 @@ def _takes_away(texts: list[str], options: Options) -> bool:
 
 def _remote_command(call: ProgramCall, texts: list[str], options: Options) -> Iterator[Answer]:
     """``--command``: a statement where it goes to a database, else a command for a shell."""
-    commands = options.all_values("command")
+    commands = options.all_values("command", "scripts")
     if {"d1", "sql"}.intersection(texts):
         yield from _sql(call, commands)
     else:

@@ -112,8 +112,10 @@ def _rights(call: ProgramCall, verb: str, texts: list[str], options: Options) ->
     if verb == "create" and texts[1:2] in (["clusterrolebinding"], ["rolebinding"]):
         reads = role is not None and role.text in _READING_ROLES
         yield call.find("cluster.rights", MODERATE if reads else HIGH, _RIGHTS)
-    elif verb == "label" and any(text.endswith("/enforce=privileged") for text in texts):
+    elif verb == "label" and any(text.endswith(("/enforce=privileged", "/enforce-")) for text in texts):
         yield call.find("cluster.rights", HIGH, "lets pods run with all powers of the host")
+    elif verb == "debug" and any(text.startswith(("node/", "nodes/", "no/")) for text in texts[1:]):
+        yield call.find("container.privileged", HIGH, "opens the file system of a node")
     elif verb in ("run", "debug") and _is_privileged(options):
         yield call.find("container.privileged", HIGH, _HOST)
     elif verb == "proxy" and _everybody(options):

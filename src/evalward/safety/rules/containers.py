@@ -10,7 +10,7 @@ from evalward.safety.listing import lists_everything
 from evalward.safety.model import HIGH, MODERATE
 from evalward.safety.options import Options
 from evalward.safety.registry import Subcommand, rate_rows, rule, table
-from evalward.safety.sensitive import is_secret
+from evalward.safety.sensitive import is_secret, names_secret
 from evalward.safety.targets import PlaceKind, is_vital, locate
 from evalward.safety.words import Word, literal
 
@@ -51,6 +51,8 @@ def docker(call: ProgramCall) -> Iterator[Answer]:
         yield from _run(call, inner.leading(_RUN))
     elif verb == "exec":
         yield from _exec(call, inner.leading(_EXEC))
+    elif verb == "cp":
+        yield from _copied(call, inner.options("a/archive L/follow-link q/quiet").operands)
     elif verb == "unshare":
         yield NestedCommand(words=inner.leading("rootless-netns").operands, stdin=call.stdin)
     else:
@@ -59,6 +61,13 @@ def docker(call: ProgramCall) -> Iterator[Answer]:
         yield from _taken_away(call, verb, options)
         if verb in ("rm", "rmi", "stop", "kill", "pause", "remove"):
             yield from _many(call, verb, options.operands)
+
+
+def _copied(call: ProgramCall, operands: tuple[Word, ...]) -> Iterator[Answer]:
+    """``cp CONTAINER:FILE FILE`` or the other way: a secret leaves where it belongs."""
+    files = (word.after(word.text.find(":") + 1) if word.literal else word for word in operands[:1])
+    if names_secret(call, files):
+        yield call.find("credential.copy", HIGH, "copies a private key or stored passwords away")
 
 
 def _taken_away(call: ProgramCall, verb: str, options: Options) -> Iterator[Answer]:

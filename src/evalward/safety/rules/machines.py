@@ -12,16 +12,22 @@ from evalward.safety.words import joined, names
 
 _PASSIVE_SSH = names("p l i o F J L R D W b c E e I m O Q S w B")
 
+_WAY_IN = re.compile(r"(?:0\.0\.0\.0|\*|\[::\])?:\d+:|(?:[^:]*:)?\d+:(?:localhost|127\.0\.0\.1|\[::1\]):22\Z")
+"""A port of the other machine that is open to everybody, or that leads to this one's own ssh."""
+
 
 @rule("ssh autossh mosh")
 def remote_shell(call: ProgramCall) -> Iterator[Answer]:
     """What ssh runs on the other machine counts as if it ran here."""
-    options = call.leading(" ".join(f"{name}:" for name in sorted(_PASSIVE_SSH)))
+    watched = " M:" if call.program == "autossh" else ""  # its port to watch by; ssh's -M has no value
+    options = call.leading(" ".join(f"{name}:" for name in sorted(_PASSIVE_SSH)) + watched)
     yield call.find("network.ssh", MODERATE, "opens a session on another machine")
     for value in options.all_values("o"):
         name, _, command = value.text.partition("=")
         if name.lower() in ("proxycommand", "localcommand") and command:
             yield NestedCommand(script=value.after(len(name) + 1))
+    if any(map(_WAY_IN.match, (word.text for word in options.all_values("R")))):
+        yield call.find("network.tunnel", HIGH, "lets others into this machine, or everybody to one of its services")
     command_words = call.with_args(options.operands[1:]).leading("p: l: i: o: t").operands
     if command_words:
         yield NestedCommand(script=joined(command_words), stdin=call.stdin, elsewhere=True)

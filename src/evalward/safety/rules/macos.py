@@ -47,6 +47,8 @@ def backups(call: ProgramCall) -> Iterator[Answer]:
         yield call.find("deletion.backup", HIGH, "deletes backups or switches them off")
     elif verb == "thinlocalsnapshots":
         yield call.find("deletion.backup", HIGH, "deletes backups")
+    elif verb == "setdestination":
+        yield _destination(call, [word.text for word in options.operands[1:]])
     elif verb == "addexclusion":
         for _, target in call.places(options.operands[1:] or options.all_values("p")):
             wide = is_wide(target) or target.place is PlaceKind.SYSTEM
@@ -107,6 +109,13 @@ table(
         ),
     ],
 )
+
+
+def _destination(call: ProgramCall, texts: list[str]) -> Answer:
+    """A backup is all that a machine knows: a server that gets it matters more than another disk."""
+    if any("://" in text for text in texts):
+        return call.find("network.send", HIGH, "sends this machine's backups to a server")
+    return call.find("deletion.backup", MODERATE, "changes where backups go")
 
 
 @rule("pkgutil")

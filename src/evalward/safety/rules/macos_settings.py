@@ -125,4 +125,7 @@ table(
     ],
 )
 
+table(
+    "hidutil", "set: get: m/matching:", [Subcommand("property", MODERATE, "machine.settings", _SETTINGS, needs="set")]
+)
 table("mdutil", "i:", [Subcommand("", MODERATE, "machine.settings", _SETTINGS, needs="i E X d")])

@@ -61,6 +61,8 @@ def ip(call: ProgramCall) -> Iterator[Answer]:
         yield call.find("network.down", HIGH, _CUT)
     elif what == "netns" and verb == "exec":
         yield NestedCommand(words=call.options("n:").operands[3:], stdin=call.stdin)
+    elif verb in ("replace", "change") and _DEFAULT.intersection(texts):
+        yield call.find("network.settings", HIGH, "sends the machine's traffic another way")
     elif verb in ("add", "set", "del", "delete", "change", "replace", "append"):
         yield call.find("network.settings", MODERATE, "changes the network")
 

@@ -9,6 +9,7 @@ from evalward.safety.call import Answer, NestedCommand, ProgramCall
 from evalward.safety.model import HIGH, MODERATE
 from evalward.safety.registry import rule
 from evalward.safety.rules.environment import rate_assignment
+from evalward.safety.targets import PlaceKind
 from evalward.safety.words import Flow, Word, joined
 
 
@@ -62,7 +63,10 @@ _PREFIXES: dict[str, Prefix] = {
     "setpriv": Prefix(),
     "capsh": Prefix(),
     "systemd-inhibit": Prefix("what: who: why: mode:"),
-    "systemd-run": Prefix("u/unit: p/property: M/machine: H/host: on-calendar: on-active: slice: working-directory:"),
+    "systemd-run": Prefix(
+        "u/unit: p/property: M/machine: H/host: slice: working-directory: on-calendar: on-active: on-boot: on-startup: "
+        "on-unit-active: on-unit-inactive:"
+    ),
     "cgexec": Prefix("g:", 0),
     "bundle": Prefix(subcommand="exec"),
     "poetry": Prefix("C: P:", subcommand="run"),
@@ -105,6 +109,15 @@ def prefixed(call: ProgramCall) -> Iterator[Answer]:
     inner = call.with_args(args).leading(prefix.known).operands[prefix.operands :]
     if inner:
         yield NestedCommand(words=inner, stdin=call.stdin, elsewhere=call.program == "chroot")
+
+
+@rule("systemd-run")
+def transient_timer(call: ProgramCall) -> Iterator[Answer]:
+    """With a time it runs later, and again, as ``at`` does; in a folder of everybody, whatever lies there by then."""
+    options = call.leading(_PREFIXES["systemd-run"].known)
+    if any(flag.startswith("on-") for flag in options.flags):
+        anybodys = any(target.place is PlaceKind.TEMP for _, target in call.places(options.operands[:1]))
+        yield call.find("cron.schedule", HIGH if anybodys else MODERATE, "schedules commands for later")
 
 
 @rule("flock")
