@@ -77,6 +77,13 @@ def test_what_a_command_hides_is_no_news_to_a_terminal() -> None:
     text.encode("utf-8")
 
 
+def test_a_finding_shows_the_command_and_nothing_that_a_terminal_obeys() -> None:
+    _, text = said(SafetyOptions(["git push --force '\x1b[2J\u202e'"]))
+    assert "git.push: rewrites or deletes what others have (git push --force" in text
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
 def test_colours_where_they_are_seen() -> None:
     _, text = said(SafetyOptions(["rm -rf ~"]), {"FORCE_COLOR": "1"})
     assert text.startswith("\x1b[31mcritical\x1b[0m  rm -rf ~\n")
