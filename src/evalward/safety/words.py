@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import lru_cache
 
 
 class PieceKind(Enum):
@@ -151,6 +152,7 @@ def show(words: Iterable[Word], limit: int = 160) -> str:
     return in_a_line(" ".join(word.text if word.text else "''" for word in words), limit)
 
 
+@lru_cache(maxsize=64)  # each of a thousand findings about one long command shows it
 def in_a_line(text: str, limit: int = 160) -> str:
     """Return a command as one line for a message: continued lines are joined, cut to ``limit`` characters."""
     line = " ".join(text.replace("\\\n", " ").split())

@@ -91,6 +91,7 @@ def _fill(unit: str, size: int = 4990) -> str:
         "cp x " + _fill("/Library/LaunchAgents", 4900),
         "cat " + _fill("Library/Keychains/", 4900) + "\\n",
         "trash " + _fill("~/x ", 4900),
+        "codesign --remove-signature " + _fill("/x ", 4900),
         "PlistBuddy -c '" + _fill("Clear ", 4900) + "' ~/Library/Preferences/x",
         "ssh -R " + _fill("0.0.0.0:1:", 4900) + " h",
         _fill("rm x \\\n"),
