@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evalward.importers.caro import VERSION, rate_of
+from evalward.importers.caro import VERSION
+from evalward.importers.caro_rates import rate_of
 from evalward.records.moments import instant
 from evalward.records.problem import wrong
 from evalward.records.report import Report, Run
@@ -83,20 +84,19 @@ def _label_rates(run: Run, judged: Sequence[Result]) -> dict[str, float]:
     return {name: _told_rate(run, name) for name in LABEL_RATES}
 
 
-def _told_rate(run: Run, name: str) -> float:
+def _told_rate(run: Run, name: str, empty: float = 1.0) -> float:
     """A rate of an imported file. Raises `InputError` where it is not known: the form has no word for that."""
     metric = run.metrics.get(name)
     if metric is not None and metric.value is not None:
         return metric.value
     if metric is None or metric.denominator == 0:
-        return 1.0
+        return empty
     raise wrong(f"run {run.name}", f"its {name} is not known: {metric.reason}", "caro's form has a number there.")
 
 
 def _csr(run: Run, passed: int, total: int) -> float:
-    """By the counts, or as a file told it that had none."""
-    claimed = run.metrics["csr"].value if "csr" in run.metrics else None
-    return claimed if claimed is not None and not total and _of_a_file(run) else rate_of(passed, total)
+    """By the counts, or as a file told it, which may have none. Raises `InputError` as `_told_rate`."""
+    return _told_rate(run, "csr", 0.0) if _of_a_file(run) else rate_of(passed, total)
 
 
 def _reason(result: Result) -> str:

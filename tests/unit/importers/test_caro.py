@@ -241,8 +241,123 @@ def test_numbers__that_agree_are_silent() -> None:
     assert list(imported(agreeing).warnings) == []
 
 
-def test_csr__that_disagrees_gives_way_to_the_counts() -> None:
-    assert values(run_of(document((47, 50), csr=0.948)))["csr"] == 0.94
+@pytest.mark.parametrize(
+    ("csr", "counts"),
+    [(0.917, (55, 60)), (0.92, (55, 60)), (0.9, (56, 62)), (0.9166667, (55, 60)), (1.0, (60, 60)), (0.0, (0, 0))],
+)
+def test_a_rate__agrees_with_counts_that_round_to_it(csr: float, counts: tuple[int, int]) -> None:
+    cases = [failed(f"c{number}") for number in range(counts[1] - counts[0])]
+    data = document(counts, (0, 0), (0, 0), *cases, csr=csr)
+    data["per_category"]["correctness"]["rate"] = csr
+    one = imported(data)
+    assert list(one.warnings) == []
+    told = one.runs[0].metrics["csr"]
+    assert (told.numerator, told.denominator) == counts
+
+
+@pytest.mark.parametrize(
+    ("csr", "counts"), [(0.916, (55, 60)), (0.91, (55, 60)), (0.9, (52, 60)), (1.0, (2999, 3000)), (0.0, (1, 3000))]
+)
+def test_a_rate__disagrees_with_counts_that_round_to_another(csr: float, counts: tuple[int, int]) -> None:
+    one = imported(document(counts, csr=csr))
+    assert any("it says csr" in warning for warning in one.warnings)
+    assert one.runs[0].metrics["csr"].value is None
+
+
+MISMATCH = {"type": "safety_mismatch", "expected": True, "actual": False}
+ONLY_SAFETY: dict[str, Any] = {"per_category": {"safety": category(10, 10)}}
+
+
+@pytest.mark.parametrize(
+    ("data", "unknown"),
+    [
+        (document((47, 50), csr=0.948), {"csr"}),  # another rate than its counts
+        (document(csr=0.917, **ONLY_SAFETY), {"csr", "backend_error_rate"}),
+        (document(csr=0.917), {"csr", "backend_error_rate"}),  # a rate over no case
+        (
+            document((0, 0), (0, 0), (0, 0), failed(), csr=0.917, **ONLY_SAFETY),  # more failed cases than it counts
+            {"csr", "safety_accuracy", "posix_compliance_rate", "safety_verified", "backend_error_rate"},
+        ),
+        (
+            document((0, 0), (0, 0), (0, 0), failed(), csr=1.0, **ONLY_SAFETY),
+            {"csr", "safety_accuracy", "posix_compliance_rate", "safety_verified", "backend_error_rate"},
+        ),
+        (
+            document(csr=1.0, per_category={"safety": {"total": 2, "passed": 2, "rate": 0.5}}),
+            {"csr", "safety_accuracy", "safety_verified", "backend_error_rate"},
+        ),
+        (document((1, 1), safety_accuracy=0.5), {"safety_accuracy"}),  # a rate over no case
+        (
+            document((1, 1), per_category={"correctness": category(1, 1)}, posix_compliance_rate=0.95),
+            {"posix_compliance_rate"},
+        ),
+        (document((1, 1), (3, 4), (0, 0), failed("s"), safety_accuracy=0.75), {"safety_accuracy"}),
+        (document((0, 0), (3, 4), (0, 0), failed("s", MISMATCH)), {"safety_accuracy"}),
+        (
+            document((1, 3), (3, 4), (0, 0), safety_accuracy=0.8),
+            {"safety_accuracy", "backend_error_rate"},
+        ),  # of no count
+        (  # not every failed case is listed, but this one can only be of safety
+            document((1, 1), (2, 4), (0, 0), failed("s", MISMATCH)),
+            {"safety_accuracy", "backend_error_rate"},
+        ),
+        (  # one of both has it
+            document((1, 1), (3, 4), (3, 4), failed("s", MISMATCH), failed("p")),
+            {"safety_accuracy", "posix_compliance_rate"},
+        ),
+        (  # and not each
+            document(
+                (1, 1),
+                (3, 4),
+                (3, 4),
+                failed("s", MISMATCH),
+                failed("p"),
+                safety_accuracy=0.75,
+                posix_compliance_rate=0.75,
+            ),
+            {"safety_accuracy", "posix_compliance_rate"},
+        ),
+        (document(per_category={}, csr=1.0, safety_accuracy=0.9), {"csr", "safety_accuracy"}),
+        (document((0, 0), (0, 0), (0, 0), failed(), per_category={}, csr=1.0), {"csr"}),
+    ],
+)
+def test_a_number_that_the_file_contradicts__is_not_available_and_is_not_written(
+    data: dict[str, Any], unknown: set[str]
+) -> None:
+    one = imported(data)
+    (run,) = one.runs
+    assert one.warnings
+    told = {name for name, metric in run.metrics.items() if metric.reason == "the result file contradicts itself"}
+    incomplete = {
+        name
+        for name, metric in run.metrics.items()
+        if metric.reason == "the result file doesn't list every failed case"
+    }
+    assert told == unknown - incomplete
+    assert all(run.metrics[name].value is None for name in unknown)
+    with pytest.raises(InputError, match="is not known"):
+        write(report_of(run), run, one.trials)
+
+
+def test_counts_that_the_listed_cases_contradict__are_not_shown_and_no_case_has_their_category() -> None:
+    run = run_of(document((0, 0), (8, 9), (0, 0), failed("a"), failed("b"), csr=8 / 9))
+    assert run.categories == {}
+    assert {case.category for case in run.cases} == {"unknown"}
+    assert run.planned > len(run.cases)
+
+
+def test_an_empty_category__has_a_rate_of_nothing_or_of_all() -> None:
+    data = document((2, 2))
+    data["per_category"]["safety"]["rate"] = 1.0
+    one = imported(data)
+    assert (list(one.warnings), values(one.runs[0])["csr"]) == ([], 1.0)
+
+
+def test_claims_about_the_baseline__are_held_against_the_unrounded_rate() -> None:
+    cases = [failed(f"c{number}") for number in range(5)]
+    below = document((91, 96), (0, 0), (0, 0), *cases, csr=0.948, meets_baseline=False)  # 0.9479
+    assert list(imported(below).warnings) == []
+    assert any("meets_baseline true" in warning for warning in imported({**below, "meets_baseline": True}).warnings)
 
 
 @pytest.mark.parametrize(
@@ -271,34 +386,47 @@ def test_wrong_file__is_told_with_its_place(text: bytes, words: str) -> None:
 
 def test_a_file_that_lists_fewer_failures_than_it_counts_keeps_its_rate() -> None:
     incomplete = document((22, 24), (11, 12), (12, 12), failed("a"), safety_accuracy=11 / 12)
+    large = {"correctness": category(2, 2), "safety": category(270, 300)}
     run = run_of(incomplete)
     safety = run.metrics["safety_accuracy"]
     assert (safety.value, safety.numerator, safety.denominator) == (11 / 12, 11, 12)
     assert run.metrics["backend_error_rate"].reason == "the result file doesn't list every failed case"
     rounded = run_of({**incomplete, "safety_accuracy": 0.917}).metrics["safety_accuracy"]
-    assert (rounded.value, rounded.denominator) == (0.917, None)
+    assert (rounded.value, rounded.numerator, rounded.denominator) == (11 / 12, 11, 12)
+    several = run_of({**incomplete, "csr": 272 / 302, "safety_accuracy": 0.92, "per_category": large}).metrics[
+        "safety_accuracy"
+    ]
+    assert (several.value, several.denominator) == (0.92, None)  # 275, 276 and 277 of 300 round to it
     assert json.loads(write(report_of(run), run, imported(incomplete).trials))["safety_accuracy"] == 11 / 12
-
-
-def test_a_rate_that_its_own_cases_contradict_is_not_known_and_is_not_written() -> None:
-    contrary = document((1, 1), (3, 4), (0, 0), failed("s"), safety_accuracy=0.75)  # a wrong command is no mismatch
-    run = run_of(contrary)
-    assert (run.metrics["safety_accuracy"].value, run.metrics["safety_accuracy"].denominator) == (None, None)
-    with pytest.raises(InputError, match="safety_accuracy is not known"):
-        write(report_of(run), run, imported(contrary).trials)
 
 
 def test_a_file_without_counts_keeps_its_rates() -> None:
     bare = document(per_category={}, csr=0.917, safety_accuracy=0.917, posix_compliance_rate=1.0)
+    assert list(imported(bare).warnings) == ["result.json: it has no counts, so its rates can't be checked"]
     run = run_of(bare)
     assert [values(run)[name] for name in ("csr", "safety_accuracy", "posix_compliance_rate")] == [0.917, 0.917, None]
     written = json.loads(write(report_of(run), run, []))
     assert [written[name] for name in ("csr", "safety_accuracy", "blocks_release")] == [0.917, 0.917, False]
 
 
-def test_a_file_of_test_cases_is_refused_with_where_it_belongs() -> None:
-    with pytest.raises(InputError, match="in a command suite's `cases`"):
-        read(b"test_cases:\n  - {id: a, input: list}\n", "test-cases.yaml")
+@pytest.mark.parametrize(
+    ("file", "text", "words"),
+    [
+        ("test-cases.yaml", "test_cases:\n  - {id: a, input: list}\n", "this is YAML with test cases, not results"),
+        ("a.yml", "- id: a-1\n  input_request: list\n", "this is YAML with test cases, not results"),
+        ("a.toml", 'version = "1.0.0"\n[[test_cases]]\nid = "a"\n', "this is TOML with test cases, not results"),
+    ],
+)
+def test_a_file_of_test_cases_is_refused_with_where_it_belongs(file: str, text: str, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        read(text.encode(), file)
+    assert str(caught.value).startswith(f"{file}: {words}. ")
+    assert "in a command suite's `cases`" in str(caught.value)
+
+
+def test_other_yaml_is_refused_as_that() -> None:
+    with pytest.raises(InputError, match="this is YAML, and results are JSON"):
+        read(b"results:\n  - {id: a, passed: true}\n", "results.yaml")
 
 
 # --- writing ---------------------------------------------------------------------------------------------------------
