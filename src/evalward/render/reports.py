@@ -178,9 +178,13 @@ def _warnings(report: Report) -> list[str]:
 
 
 class _Outcomes(Struct, frozen=True):
-    """How many trials ended how. `unlisted` are counted by another tool's file, which doesn't tell how they ended."""
+    """How many trials ended how. Of another tool's file some may be counted and not listed.
+
+    `unlisted_failed` are among the failed; of the `unlisted` nobody knows how they ended.
+    """
 
     counts: Counter[Status]
+    unlisted_failed: int
     unlisted: int
 
     @classmethod
@@ -189,27 +193,45 @@ class _Outcomes(Struct, frozen=True):
         counts = Counter(result.status for result in run.cases)
         left = max(0, run.planned - len(run.cases)) if run.trials == 1 and run.not_measured is None else 0
         passed = round(sum(category.passed for category in run.categories.values()))
-        elsewhere = max(0, min(left, passed - counts[Status.PASSED]))
-        counts[Status.PASSED] += elsewhere
-        return cls(counts, left - elsewhere)
+        failed = round(sum(category.tasks for category in run.categories.values())) - passed
+        passed_elsewhere = max(0, min(left, passed - counts[Status.PASSED]))
+        failed_elsewhere = max(0, min(left - passed_elsewhere, failed - counts[Status.FAILED]))
+        counts[Status.PASSED] += passed_elsewhere
+        counts[Status.FAILED] += failed_elsewhere
+        return cls(counts, failed_elsewhere, left - passed_elsewhere - failed_elsewhere)
+
+    @property
+    def known(self) -> int:
+        """Those whose end is known."""
+        return self.counts.total()
 
     @property
     def total(self) -> int:
         """All of them."""
-        return self.counts.total() + self.unlisted
+        return self.known + self.unlisted
 
     @property
     def facts(self) -> list[str]:
         """In words."""
-        facts = [f"{self.counts[status]:,} {badge.word}" for status, badge in RESULTS.items() if self.counts[status]]
-        return [*facts, f"{self.unlisted:,} more that aren't listed"] if self.unlisted else facts
+        facts = [f"{self.counts[status]:,} {self._word(status)}" for status in RESULTS if self.counts[status]]
+        return [*facts, f"{self.unlisted:,} not listed"] if self.unlisted else facts
+
+    def _word(self, status: Status) -> str:
+        word, unlisted = RESULTS[status].word, self.unlisted_failed
+        if status is not Status.FAILED or not unlisted:
+            return word
+        return f"{word} ({'' if unlisted == self.counts[status] else f'{unlisted:,} '}not listed)"
 
 
 def outcome_facts(reports: Sequence[Report]) -> list[str]:
     """How the trials of all runs ended: `6 trials`, `4 passed`, `2 failed`."""
     runs = [run for report in reports for run in report.runs]
     each = [_Outcomes.of(run) for run in runs]
-    whole = _Outcomes(sum((one.counts for one in each), Counter()), sum(one.unlisted for one in each))
+    whole = _Outcomes(
+        sum((one.counts for one in each), Counter()),
+        sum(one.unlisted_failed for one in each),
+        sum(one.unlisted for one in each),
+    )
     unmeasured = sum(run.not_measured is not None for run in runs)
     ended = [f"ended early: {report.interrupted}" for report in reports if report.interrupted]
     facts = [plural(whole.total, "trial"), *whole.facts]
@@ -239,7 +261,7 @@ def _run(run: Run, kinds: ShownKinds, counts: bool) -> ReportRun:
         listings=listings(sections, SUMMARY.table),
         bars=bars(sections),
         passed=outcomes.counts[Status.PASSED],
-        total=outcomes.total,
+        total=outcomes.known,
     )
 
 

@@ -144,6 +144,8 @@ def format_category(
     """
     if summary is None:
         return "–"
+    if not summary.tasks:
+        return "no cases"
     others = [] if other is None or other.rate is None else [other.rate]
     rate = "n/a" if summary.rate is None else format_number(summary.rate, "ratio", others)
     if not counts:

@@ -168,8 +168,29 @@ def test_one_report__counts_what_another_tools_file_does_not_list() -> None:
     counted = CategorySummary(tasks=48, passed=45, score=45, max_score=48, rate=45 / 48)
     told = run.model_copy(update={"planned": 48, "cases": failed, "categories": {"all": counted}})
     text = report_text([report.model_copy(update={"runs": [told]})], colour=False, width=100)
-    assert "bash-tools × replay:haiku: 45 passed, 1 failed, 2 more that aren't listed" in text
+    assert "bash-tools × replay:haiku: 45 passed, 3 failed (2 not listed)" in text
     assert "Tasks: 45 of 48 passed" in text
+    unnamed = told.model_copy(update={"cases": []})
+    text = report_text([report.model_copy(update={"runs": [unnamed]})], colour=False, width=100)
+    assert "bash-tools × replay:haiku: 45 passed, 3 failed (not listed)" in text
+
+
+def test_one_report__knows_nothing_of_what_is_neither_listed_nor_counted() -> None:
+    report = example_reports.report()
+    (run,) = report.runs
+    failed = [case for case in run.cases if case.status is Status.FAILED]
+    told = run.model_copy(update={"planned": 48, "cases": failed, "categories": {}})
+    text = report_text([report.model_copy(update={"runs": [told]})], colour=False, width=100)
+    assert "bash-tools × replay:haiku: 1 failed, 47 not listed" in text
+    assert "Tasks: 0 of 1 passed" in text
+
+
+def test_one_report__a_category_without_a_case_has_no_rate() -> None:
+    report = example_reports.report()
+    empty = CategorySummary(tasks=0, passed=0, score=0, max_score=0, rate=None)
+    run = report.runs[0].model_copy(update={"categories": {"posix": empty}})
+    text = report_text([report.model_copy(update={"runs": [run]})], colour=False, width=100)
+    assert re.search(r"\nposix +no cases\n", text)
 
 
 def test_not_measured_run__says_so() -> None:
