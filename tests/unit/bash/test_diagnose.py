@@ -72,12 +72,12 @@ def test_all_fail__at_the_same_check__is_not_each_in_its_own_way() -> None:
     one = run([erring("a", ("ls x", "ls: x: denied"), check="file_exists:/out")], target="m/one")
     two = run([erring("a", check="file_exists:/out")], target="m/two")
     finding = found(one, two)["all_fail"]
-    assert finding.message == "All 2 targets fail a at the same check"
+    assert finding.message == "All 2 targets fail `a` at the same check"
     assert "file_exists:/out" in finding.evidence
     other = run([erring("a", check="exit_code:0")], target="m/two")
     finding = found(one, other)["all_fail"]
-    assert finding.message == "All 2 targets fail a; no check fails for all"
-    assert finding.evidence == "m/one: file_exists:/out; m/two: exit_code:0"
+    assert finding.message == "All 2 targets fail `a`; no check fails for all"
+    assert finding.evidence == "`m/one`: file_exists:/out; `m/two`: exit_code:0"
 
 
 def test_all_fail__names_every_check_that_failed() -> None:
@@ -90,7 +90,7 @@ def test_all_fail__names_every_check_that_failed() -> None:
         for name, checks in (("m/one", both[:1]), ("m/two", both[1:2]), ("m/three", both))
     ]
     assert found(*runs)["all_fail"].evidence == (
-        "m/one: contains:5; m/two: contains:HELLO; m/three: contains:5, contains:HELLO, exit_code:0"
+        "`m/one`: contains:5; `m/two`: contains:HELLO; `m/three`: contains:5, contains:HELLO, exit_code:0"
     )
 
 
@@ -144,7 +144,7 @@ def test_one_passes__is_the_models_difference() -> None:
     one = run([result("a"), result("b")], target="m/one")
     others = [run([result("a", "failed"), result("b")], target=f"m/{n}") for n in range(2)]
     finding = found(one, *others)["one_passes"]
-    assert finding.message == "Only m/one passes 1 task: a difference of the models"
+    assert finding.message == "Only `m/one` passes 1 task: a difference of the models"
     assert (finding.cases, finding.evidence) == (["a"], "a; of 2 shared tasks")
 
 
@@ -152,7 +152,7 @@ def test_equal_pass_rate__with_other_calls_and_tokens() -> None:
     thrifty = run([result("a", calls=(4, 4), tokens=(100, 10))], target="m/one")
     wasteful = run([result("a", calls=(5, 5), tokens=(150, 15))], target="m/two")
     findings = found(thrifty, wasteful)
-    assert "m/two passes as much as m/one with 1.2 times the tool calls" in findings["reasoning_gap"].message
+    assert "`m/two` passes as much as `m/one` with 1.2 times the tool calls" in findings["reasoning_gap"].message
     assert "1.5 times the tokens" in findings["cost_gap"].message
     near = run([result("a", calls=(4, 4), tokens=(110, 11))], target="m/two")
     assert not found(thrifty, near)
@@ -175,5 +175,6 @@ def test_category_that_fails_for_all() -> None:
 
     finding = found(weak("m/one"), weak("m/two"))["category_fails_for_all"]
     assert "Category tar is weak for all 2 targets" in finding.message
+    assert finding.evidence == "`m/one` 40.0%, `m/two` 40.0%"
     strong = run([result("a", "failed", category="tar", score=0.5), result("b", category="jq")], target="m/two")
     assert "category_fails_for_all" not in found(weak("m/one"), strong)

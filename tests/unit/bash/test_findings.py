@@ -156,3 +156,6 @@ def test_the_healthy_profile_shows_the_numbers() -> None:
     assert found.level == "good"
     assert "95.0%" in found.evidence
     assert "90.0%" in found.evidence
+    assert found.threshold == (
+        "overall > 90%, tool calls > 80%, turns a task < 5, every category ≥ 70%, natural stops > 50% of the tasks"
+    )

@@ -14,6 +14,7 @@ from evalward.commands.pipeline import decide_report
 from evalward.records.codes.reasons import MissingCases
 from evalward.records.comparison import CaseChange
 from evalward.records.policy import Policy, Rule
+from evalward.records.report import Finding
 from evalward.records.verdict import Judgement, Outcome, Reason
 from evalward.render.anchors import ANCHOR, case_anchor, link_place
 from evalward.render.context import Accepting, PageContext
@@ -450,14 +451,27 @@ def test_one_report__in_full() -> None:
     assert "| ✅&nbsp;passed | 2/2 | 4 | 2 ok, 1 error | 1,200 in, 310 out | 8.1 s |" in text
 
 
+def test_several_reports__names_of_models_are_all_code() -> None:
+    names = ("anthropic/claude-haiku-4-5-20251001", "openai/gpt-5.2")  # the first alone has what links by itself
+    text = report_markdown([example_reports.report(name) for name in names])
+    assert "| metric | `claude-haiku-4-5-20251001` | `gpt-5.2` |" in text
+    assert "- **`gpt-5.2`** `bash-tools × openai/gpt-5.2`: " in text
+
+
+def test_what_the_runs_show_together__has_the_title_of_the_terminal() -> None:
+    finding = Finding(id="x", level="info", message="Only `m/one` passes", evidence="`m/two`: no", threshold="one")
+    text = report_markdown([example_reports.report(findings=[finding])])
+    assert "#### Across all runs\n\n- – Only `m/one` passes (`m/two`\\: no, threshold one)" in text
+
+
 def test_several_reports__stand_side_by_side() -> None:
     text = report_markdown(
         [example_reports.report(), example_reports.report("oracle", warnings=["careful"], interrupted="spent")]
     )
 
-    assert "- **replay:haiku** `bash-tools × replay:haiku`" in text
-    assert "- **oracle** `bash-tools × oracle`" in text
-    assert "| metric | replay:haiku | oracle |\n|:---|---:|---:|\n" in text
+    assert "- **`replay:haiku`** `bash-tools × replay:haiku`" in text
+    assert "- **`oracle`** `bash-tools × oracle`" in text
+    assert "| metric | `replay:haiku` | `oracle` |\n|:---|---:|---:|\n" in text
     assert "| `pass_rate` | 86.5 % (32/37) | 86.5 % (32/37) |" in text
     assert "> careful" in text
 

@@ -30,6 +30,7 @@ def test_what_all_fail_is_told_with_the_gate_that_they_share() -> None:
     (found,) = diagnose([of("one", bad, tried("b", {"x": True})), of("two", worse, tried("b", {"x": False}))])
     assert (found.id, found.cases) == ("failed_by_all", ["a"])
     assert found.evidence == "gates that fail for all: x"
+    assert found.message == "All 2 targets fail `a`: check the tool, its docs and the scenario"
 
 
 def gated(check: str, *said: str, trial: int = 1) -> Result:

@@ -99,6 +99,7 @@ def test_what_cant_be_trusted() -> None:
         "low_first_try": ["b"],
     }
     assert "command_pattern" in found["no_target_command"].advice
+    assert found["no_target_command"].message == "1 trial never used the tool, or its commands weren't recognised"
 
 
 def test_evaluators_that_broke() -> None:

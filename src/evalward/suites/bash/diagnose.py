@@ -11,6 +11,7 @@ from itertools import combinations
 
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result, Status
+from evalward.render.names import quoted
 from evalward.suites.alike import SIMILAR_MESSAGE, shared_checks, shared_messages
 from evalward.suites.bash.faults import command_faults, messages_of
 from evalward.suites.pooling import by_case
@@ -70,10 +71,12 @@ def _all_fail(shared: Sequence[str], tables: Mapping[str, Table]) -> Iterator[Fi
         if messages:
             yield _alike(case_id, len(tables), messages, checks)
         elif checks:
-            yield _unlike(case_id, f"All {len(tables)} targets fail {case_id} at the same check", _named(checks))
+            at_check = f"All {len(tables)} targets fail {quoted(case_id)} at the same check"
+            yield _unlike(case_id, at_check, _named(checks))
         else:
-            failed_checks = "; ".join(f"{target}: {_failed_checks(results)}" for target, results in failed.items())
-            yield _unlike(case_id, f"All {len(tables)} targets fail {case_id}; no check fails for all", failed_checks)
+            nowhere = f"All {len(tables)} targets fail {quoted(case_id)}; no check fails for all"
+            failed_checks = [f"{quoted(target)}: {_failed_checks(results)}" for target, results in failed.items()]
+            yield _unlike(case_id, nowhere, "; ".join(failed_checks))
 
 
 def _alike(case_id: str, targets: int, messages: Sequence[tuple[str, int]], checks: Sequence[str]) -> Finding:
@@ -82,7 +85,7 @@ def _alike(case_id: str, targets: int, messages: Sequence[tuple[str, int]], chec
     return Finding(
         id="all_fail_alike",
         level="warning",
-        message=f"All {targets} targets fail {case_id} with similar errors: a limitation of the tool",
+        message=f"All {targets} targets fail {quoted(case_id)} with similar errors: a limitation of the tool",
         evidence=counted + where,
         threshold=f"an error of every target at least {SIMILAR_MESSAGE:.0%} alike",
         advice=FIX_INTERPRETER,
@@ -139,7 +142,7 @@ def _one_passes(shared: Sequence[str], tables: Mapping[str, Table]) -> Iterator[
         yield Finding(
             id="one_passes",
             level="info",
-            message=f"Only {target} passes {_counted(len(cases), 'task')}: a difference of the models",
+            message=f"Only {quoted(target)} passes {_counted(len(cases), 'task')}: a difference of the models",
             evidence=f"{_named(cases)}; of {len(shared)} shared tasks",
             threshold="one target passes, all others fail",
             advice=MODEL_DIFFERENCE,
@@ -166,7 +169,7 @@ def _gap(one: Run, other: Run, use: Callable[[Run], float | None], finding: str,
         yield Finding(
             id=finding,
             level="info",
-            message=f"{more.target} passes as much as {less.target} with {factor:.1f} times the {word}",
+            message=f"{quoted(more.target)} passes as much as {quoted(less.target)} with {factor:.1f} times the {word}",
             evidence=f"{max(first, second):,.0f} against {min(first, second):,.0f} {word}",
             threshold=f"pass rates within {SAME_PASS_RATE:.0%}, {word} beyond a factor of {DIFFERENT_USE:g}",
             advice=MODEL_DIFFERENCE,
@@ -196,7 +199,7 @@ def _category_fails_for_all(runs: Sequence[Run]) -> Iterator[Finding]:
                 id="category_fails_for_all",
                 level="warning",
                 message=f"Category {name} is weak for all {len(runs)} targets: the tool lacks something for it",
-                evidence=", ".join(f"{run.target} {run.categories[name].rate or 0:.1%}" for run in runs),
+                evidence=", ".join(f"{quoted(run.target)} {run.categories[name].rate or 0:.1%}" for run in runs),
                 threshold=f"< {ALL_FAIL_CATEGORY:.0%} for each",
                 advice=ADD_BUILTINS,
             )

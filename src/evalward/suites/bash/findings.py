@@ -73,8 +73,9 @@ def _numbers(results: Sequence[Result], measurement: Measurement) -> Numbers:
 
 
 class _Condition(Struct, frozen=True):
-    """One line of the healthy profile: what was measured, `None` where it isn't available, and what it has to be."""
+    """One line of the healthy profile: what was measured, what it has to be, and if it is, `None` where unknown."""
 
+    name: str
     shown: str
     wanted: str
     holds: bool | None
@@ -88,19 +89,31 @@ def _conditions(n: Numbers) -> list[_Condition]:
         _condition("overall", n.overall, lambda v: v > HEALTHY_OVERALL, f"> {HEALTHY_OVERALL:.0%}"),
         _condition("tool calls", n.tool_success, lambda v: v > HEALTHY_TOOL_SUCCESS, f"> {HEALTHY_TOOL_SUCCESS:.0%}"),
         _Condition(
+            "turns a task",
             f"{n.turns:.1f} turns a task" if n.turns is not None else "turns a task not available",
             f"< {HEALTHY_TURNS:g}",
             None if n.turns is None else n.turns < HEALTHY_TURNS,
         ),
-        _condition(f"category {weakest}", lowest, lambda v: v >= HEALTHY_CATEGORY, f"≥ {HEALTHY_CATEGORY:.0%}"),
-        _condition("natural stops in", n.natural_tasks, lambda v: v > MOST, f"> {MOST:.0%} of the tasks"),
+        _condition(
+            f"category {weakest}",
+            lowest,
+            lambda v: v >= HEALTHY_CATEGORY,
+            f"≥ {HEALTHY_CATEGORY:.0%}",
+            "every category",
+        ),
+        _condition(
+            "natural stops in", n.natural_tasks, lambda v: v > MOST, f"> {MOST:.0%} of the tasks", "natural stops"
+        ),
     ]
 
 
-def _condition(name: str, value: float | None, holds: Callable[[float], bool], wanted: str) -> _Condition:
+def _condition(
+    shown: str, value: float | None, holds: Callable[[float], bool], wanted: str, name: str = ""
+) -> _Condition:
+    """A share; `name` is what the threshold is of, where that isn't the same."""
     if value is None:
-        return _Condition(f"{name} not available", wanted, None)
-    return _Condition(f"{name} {value:.1%}", wanted, holds(value))
+        return _Condition(name or shown, f"{shown} not available", wanted, None)
+    return _Condition(name or shown, f"{shown} {value:.1%}", wanted, holds(value))
 
 
 def _profile(n: Numbers, *, in_friction: bool) -> Iterator[Finding]:
@@ -113,7 +126,7 @@ def _profile(n: Numbers, *, in_friction: bool) -> Iterator[Finding]:
             level="info" if in_friction else "good",
             message="Healthy by its thresholds, but with friction" if in_friction else "Healthy profile",
             evidence=", ".join(one.shown for one in conditions),
-            threshold=", ".join(one.wanted for one in conditions),
+            threshold=", ".join(f"{one.name} {one.wanted}" for one in conditions),
         )
     elif not in_friction:
         yield Finding(
@@ -151,7 +164,7 @@ def _friction(results: Sequence[Result], n: Numbers) -> Iterator[Finding]:
             level="warning",
             message="Many tokens and few passes: stuck in retry loops",
             evidence=f"{n.tokens:,.0f} tokens a task, {n.passed:.1%} passed",
-            threshold=f"> {TOKENS_HIGH:,.0f} and < {PASS_LOW:.0%}",
+            threshold=f"tokens a task > {TOKENS_HIGH:,.0f} and passed < {PASS_LOW:.0%}",
             advice="Read the longest traces of failed cases.",
         )
     if n.natural is not None and 1 - n.natural > TURN_LIMIT_OFTEN:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result, Status
+from evalward.render.names import quoted
 from evalward.suites.alike import CommonMessage, messages_in, shared_checks, shared_messages
 from evalward.suites.pooling import by_case
 from evalward.suites.scenario.interaction import OTHERS
@@ -38,7 +39,7 @@ def _failed_by_all(tables: Mapping[str, Table]) -> Iterator[Finding]:
         yield Finding(
             id="failed_by_all",
             level="warning",
-            message=f"All {len(tried)} targets fail {case_id}: the tool, its docs or the scenario",
+            message=f"All {len(tried)} targets fail {quoted(case_id)}: check the tool, its docs and the scenario",
             evidence=_alike(tried),
             threshold="not one trial passed",
             advice="Run the solution (target oracle); if it passes, read the guidance as the agents had to.",

@@ -95,7 +95,7 @@ def _trust(valid: Sequence[Result]) -> Iterator[Finding]:
         yield trial_finding(
             "no_target_command",
             "warning",
-            f"{_counted(len(silent), 'trial')} used the target tool not once, or its commands weren't recognised",
+            f"{_counted(len(silent), 'trial')} never used the tool, or its commands weren't recognised",
             evidence=f"{len(silent)} of {len(valid)} trials",
             advice="Read a trace. If the tool was used, give the scenario a tool.command_pattern that matches it.",
             of=silent,
@@ -290,7 +290,7 @@ def _subcommands(valid: Sequence[Result]) -> Iterator[Finding]:
             "warning",
             f"`{name}` is retried again and again: its error messages don't help",
             evidence=_with_failures(numbers, valid, name),
-            threshold=f"> {RETRY_HIGH:.0%}, at least {RETRY_LEAST}",
+            threshold=f"> {RETRY_HIGH:.0%} of its uses, at least {RETRY_LEAST} retries",
             advice="Let the message say what was wrong and what a right command looks like.",
             of=[r for r in valid if _retried(r, name)],
         )
