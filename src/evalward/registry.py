@@ -40,9 +40,9 @@ _OURS: Mapping[str, Mapping[str, str]] = {
         "speedup": "evalward.suites.speedup.spec:SpeedupSuite",
     },
     IMPORTERS: {
-        "bashkit-eval": "evalward.importers.bashkit_eval:read",
-        "caro": "evalward.importers.caro:read",
-        "llm-tool-test": "evalward.importers.llm_tool_test:read",
+        "bashkit-eval": "evalward.importers.bashkit_eval:BASHKIT_EVAL",
+        "caro": "evalward.importers.caro:CARO",
+        "llm-tool-test": "evalward.importers.llm_tool_test:LLM_TOOL_TEST",
         "fc-eval": "evalward.importers.fc_eval:FC_EVAL",
     },
     EXPORTERS: {

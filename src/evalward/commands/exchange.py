@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 
 from evalward import __version__
+from evalward.commands.detecting import importer_of, times_in
 from evalward.commands.emitting import write_text
 from evalward.commands.files import read_bytes, read_committed, read_report
 from evalward.commands.foreign import AUTO, UNDATED, ForeignOptions, foreign_report
@@ -19,11 +19,12 @@ from evalward.importers import (
     SourceFile,
     batch_importer,
     exporter_named,
+    knowing_importer,
     known_exporters,
     known_importers,
     read_files,
 )
-from evalward.opening import MIB, read_inside, walk_inside
+from evalward.opening import MIB, read_inside
 from evalward.records.exits import EXIT_OK
 from evalward.records.moments import latest
 from evalward.records.problem import InputError, wrong
@@ -37,22 +38,25 @@ from evalward.suites.across import diagnose
 from evalward.writing import Folder
 
 CASES_FILE = "cases.jsonl"
-MOST_FILES = 200_000  # of a folder that is looked through
-MOST_BYTES = 256 * MIB  # of one file in it
+MOST_BYTES = 256 * MIB  # of one file in a folder
 TRIAL_HINT = "Keep the folder trials/ next to its report."
 
 
 def import_files(world: World, form: str, files: Sequence[Path], output: Path, scores: Sequence[str] = ()) -> int:
     """Read files of a format as one report; their trials and cases are left beside it."""
-    if form == AUTO or has(FORMATS, form):
+    found = importer_of(files) if form == AUTO else None
+    if found is None and (form == AUTO or has(FORMATS, form)):
         return _import_foreign(world, files, output, ForeignOptions(form, scores))
+    form = found or form
     if form not in known_importers():
         raise _unknown(form, [*known_importers(), *installed(FORMATS), AUTO])
     if scores:
         raise wrong("--score", f"{form} says by itself what passes", "Leave --score out.")
-    found = read_files(form, [source for file in files for source in _sources(form, file)])
-    _refuse_twins(found)
-    imported = [one for _, one in found]
+    if found is not None:
+        world.say(f"{', '.join(map(str, files))}: {_title(found)}")
+    read = read_files(form, [source for file in files for source in _sources(form, file)])
+    _refuse_twins(read)
+    imported = [one for _, one in read]
     store = Store(Folder(output.parent, strict=False), world.redaction)
     made_at = latest(one.created_at for one in imported)
     runs = [_with_traces(run, one.trials, store) for one in imported for run in one.runs]
@@ -90,6 +94,11 @@ def _import_foreign(world: World, files: Sequence[Path], output: Path, options: 
     return EXIT_OK
 
 
+def _title(form: str) -> str:
+    importer = knowing_importer(form)
+    return importer.title if importer is not None else form
+
+
 def _sources(form: str, path: Path) -> list[SourceFile]:
     """A file, or what a format reads of a folder, no link followed in it."""
     if not path.is_dir():
@@ -98,12 +107,7 @@ def _sources(form: str, path: Path) -> list[SourceFile]:
     if batch is None:
         raise wrong(str(path), f"it is a folder, and {form} has single files", "Name the files.")
     try:
-        entries = list(islice(((e.path, e.changed, e.is_file) for e in walk_inside(path, ".")), MOST_FILES + 1))
-        if len(entries) > MOST_FILES:
-            raise wrong(
-                str(path), f"it holds more than {MOST_FILES:,} files and folders", "Name the folder of one run."
-            )
-        changed = {name: when for name, when, is_file in entries if is_file}
+        changed = times_in(path)
         names = batch.of_folder(sorted(changed))
         read = [SourceFile(read_inside(path, name, MOST_BYTES), str(path / name), changed[name]) for name in names]
     except OSError as error:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from evalward.importers.base import (
     Exporter,
+    FileImporter,
     Imported,
     Importer,
     SourceFile,
     batch_importer,
     exporter_named,
     importer_named,
+    importers_of,
+    knowing_importer,
     known_exporters,
     known_importers,
     read_files,
@@ -17,12 +20,15 @@ from evalward.importers.base import (
 
 __all__ = [
     "Exporter",
+    "FileImporter",
     "Imported",
     "Importer",
     "SourceFile",
     "batch_importer",
     "exporter_named",
     "importer_named",
+    "importers_of",
+    "knowing_importer",
     "known_exporters",
     "known_importers",
     "read_files",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, cast
 
@@ -10,6 +10,7 @@ from evalward.records.parts import loaded
 from evalward.records.report import Report, Run
 from evalward.records.result import Trial
 from evalward.registry import EXPORTERS, IMPORTERS, installed
+from evalward.suites.external.formats.base import ForeignFile
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,36 @@ class Importer(Protocol):
     """Reads one file. `file` is its name for messages. Raises `InputError`."""
 
     def __call__(self, text: bytes, file: str) -> Imported: ...  # noqa: D102 - said above
+
+
+class KnowingImporter(Importer, Protocol):
+    """An importer that knows its files by their content: `import auto` finds it. The others have to be named."""
+
+    @property
+    def title(self) -> str:
+        """What was recognised, for messages: "results of caro"."""
+        ...
+
+    def recognises(self, file: ForeignFile, head: bytes) -> bool:
+        """Whether a file is of this format: `head` is its beginning. Reads within bounds, and never raises."""
+        ...
+
+
+@dataclass(frozen=True)
+class FileImporter:
+    """A `KnowingImporter` of single files, from its two functions."""
+
+    title: str
+    reads: Callable[[bytes, str], Imported]
+    knows: Callable[[bytes], bool]
+
+    def __call__(self, text: bytes, file: str) -> Imported:
+        """See `Importer`."""
+        return self.reads(text, file)
+
+    def recognises(self, file: ForeignFile, head: bytes) -> bool:  # noqa: ARG002 - the protocol's
+        """By the beginning alone."""
+        return self.knows(head)
 
 
 class BatchImporter(Importer, Protocol):
@@ -78,6 +109,20 @@ def batch_importer(name: str) -> BatchImporter | None:
     """The importer of a format whose files belong together, `None` where each stands alone."""
     importer = importer_named(name)
     return cast(BatchImporter, importer) if hasattr(importer, "together") else None
+
+
+def knowing_importer(name: str) -> KnowingImporter | None:
+    """The importer of a format that knows its files, `None` where it has to be named."""
+    importer = importer_named(name)
+    return cast(KnowingImporter, importer) if hasattr(importer, "recognises") else None
+
+
+def importers_of(file: ForeignFile, *, single: bool = False) -> list[str]:
+    """The names of the importers that know a file by its content; `single`: of those alone that read single files."""
+    head = file.head()
+    names = [name for name in known_importers() if not single or batch_importer(name) is None]
+    knowing = {name: knowing_importer(name) for name in names}
+    return [name for name, one in knowing.items() if one is not None and one.recognises(file, head)]
 
 
 def read_files(name: str, files: Sequence[SourceFile]) -> list[tuple[str, Imported]]:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from evalward.importers.base import Imported
+from evalward.importers.base import FileImporter, Imported
 from evalward.records.base import Amount, Count, Record, clean_text, digest_text
 from evalward.records.json_text import NoJsonError, foreign_json
 from evalward.records.metric import EPSILON, Measurement
@@ -26,6 +26,7 @@ from evalward.suites.bash.details import BashDetails
 from evalward.suites.bash.failures import blamed_call, failures_of
 from evalward.suites.bash.findings import interpret
 from evalward.suites.bash.metrics import measure
+from evalward.suites.external.formats.values import outline
 
 SUITE = "bashkit-eval"
 DEFAULT_TURNS = 10
@@ -243,6 +244,15 @@ def _disagreements(summary: Mapping[str, Any], measurement: Measurement, file: s
             continue
         if abs(claimed - metric.value) > EPSILON * max(1.0, abs(claimed)):
             yield f"{file}: its summary says {name} {claimed:g}, its results give {metric.value:g}"
+
+
+def recognises(head: bytes) -> bool:
+    """By the keys before the results and of the first of them; of none, by its summary."""
+    keys = outline(head)
+    return keys >= {"provider", "model", "results"} and not keys.isdisjoint({"results.task", "summary.total_tasks"})
+
+
+BASHKIT_EVAL = FileImporter("results of bashkit-eval", read, recognises)
 
 
 # --- writing --------------------------------------------------------------------------------------------------------

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalward.importers.base import Imported
+from evalward.importers.base import FileImporter, Imported
 from evalward.importers.caro_file import BackendError, CaroFile, FailedCase, Incorrect, Mismatch, parse_file
 from evalward.importers.caro_rates import disagreements, metrics_of, summaries
 from evalward.records.base import clean_text, digest, digest_text
 from evalward.records.report import Run, Subject
 from evalward.records.result import Result, Status, Trial
 from evalward.records.trace import Message, Text, Trace
+from evalward.suites.external.formats.values import outline
 
 SUITE = "caro"
 UNKNOWN_CATEGORY = "unknown"
@@ -41,6 +42,14 @@ def read(text: bytes, file: str) -> Imported:
     )
     warnings = [f"{file}: {message}" for message in disagreements(data)]
     return Imported(runs=[run], trials=trials, created_at=data.timestamp, warnings=warnings)
+
+
+def recognises(head: bytes) -> bool:
+    """By the two keys that no other format has, before its failed cases in any order of keys that is written."""
+    return outline(head) >= {VERSION, "csr"}
+
+
+CARO = FileImporter("results of caro", read, recognises)
 
 
 def _category_of(data: CaroFile) -> str:

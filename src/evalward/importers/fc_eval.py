@@ -13,12 +13,14 @@ from typing import Any
 
 from evalward.importers import fc_eval_layout as layout
 from evalward.importers.base import Imported, SourceFile
+from evalward.importers.fc_eval_known import known
 from evalward.importers.fc_eval_logs import merged, placed
 from evalward.importers.fc_eval_results import REMEDY, SUITE, capped, is_results, read_results
 from evalward.importers.fc_eval_steps import StepFile, steps_of
 from evalward.records.base import clean_text
 from evalward.records.moments import latest
 from evalward.records.problem import InputError, Place, Problem, wrong
+from evalward.suites.external.formats.base import ForeignFile
 from evalward.suites.speedup.log import LogReading, read_log, read_parts, result_block
 from evalward.suites.speedup.result_files import AgentLog, read_agent_log, read_cast
 from evalward.suites.speedup.values import parse
@@ -60,10 +62,16 @@ class _Sorted:
 class FcEvalImporter:
     """See `evalward.importers.base.BatchImporter`."""
 
+    title = "results of FC-Eval"
+
     def __call__(self, text: bytes, file: str) -> Imported:
         """One file."""
         ((_, imported),) = self.together([SourceFile(text, file)])
         return imported
+
+    def recognises(self, file: ForeignFile, head: bytes) -> bool:
+        """See `evalward.importers.base.KnowingImporter`."""
+        return known(file, head)
 
     def of_folder(self, names: Sequence[str]) -> list[str]:
         """A run's `results.json`, else the test logs in it with what lies beside them."""

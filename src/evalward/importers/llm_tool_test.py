@@ -17,7 +17,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError
 
-from evalward.importers.base import Imported
+from evalward.importers.base import FileImporter, Imported
 from evalward.opening import read_inside
 from evalward.records.base import Amount, Count, Record, clean_text, digest, digest_text
 from evalward.records.json_text import NoJsonError, foreign_json
@@ -28,6 +28,7 @@ from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Run, Subject
 from evalward.records.result import Result, Status
 from evalward.records.trace import Usage
+from evalward.suites.external.formats.values import outline
 from evalward.suites.scenario.details import EvaluatorResult, GateResult, Interaction, ScenarioDetails
 from evalward.suites.scenario.findings import interpret
 from evalward.suites.scenario.metrics import measure
@@ -124,6 +125,14 @@ def read(text: bytes, file: str) -> Imported:
     return Imported(
         runs=runs, created_at=max(line.timestamp for line in real), warnings=list(_warnings(real, dry, file))
     )
+
+
+def recognises(head: bytes) -> bool:
+    """By the keys of its first line."""
+    return outline(head) >= {"scenario_id", "scenario_hash", "gates_passed"}
+
+
+LLM_TOOL_TEST = FileImporter("results of llm-tool-test", read, recognises)
 
 
 def _targets(lines: Sequence[_Line]) -> list[str]:

@@ -12,6 +12,7 @@ from evalward.commands.exchange import import_files
 from evalward.commands.world import World
 from evalward.records.problem import InputError
 from evalward.records.report import Report
+from support.bashkit_files import FOUR_OF_FIVE, TWO_OF_TWO, result_file
 from support.fc_eval_files import AgentRun, run_folder
 from support.speedups import KEY, NOP, ORACLE
 
@@ -58,3 +59,55 @@ def test_a_report_has_the_date_of_what_was_imported_or_says_that_it_is_unknown(t
     (run / "run_metadata.json").write_text(json.dumps({"run_id": "r", "end_time": "2026-01-02T03:04:05+00:00"}))
     report, said = imported("fc-eval", tmp_path / "report.json", run)
     assert (report.created_at, "don't tell when" in said) == ("2026-01-02T03:04:05Z", False)
+
+
+# --- auto ------------------------------------------------------------------------------------------------------------
+
+
+def bashkit_on_disk(file: Path, model: str = "m") -> Path:
+    file.write_bytes(result_file(FOUR_OF_FIVE, TWO_OF_TWO, model=model))
+    return file
+
+
+def test_auto__finds_a_file_of_ours_and_says_which(tmp_path: Path) -> None:
+    one, other = (bashkit_on_disk(tmp_path / f"{name}.json", name) for name in ("a", "b"))
+    report, said = imported("auto", tmp_path / "report.json", one, other)
+    assert [(run.suite, run.target) for run in report.runs] == [
+        ("bashkit-eval", "anthropic/a"),
+        ("bashkit-eval", "anthropic/b"),
+    ]
+    assert f"{one}, {other}: results of bashkit-eval" in said
+
+
+def test_auto__finds_the_folder_of_a_run_and_a_single_log(tmp_path: Path) -> None:
+    run = run_on_disk(tmp_path)
+    report, said = imported("auto", tmp_path / "report.json", run)
+    assert {one.target: len(one.cases) for one in report.runs} == {KEY: 2, NOP: 2, ORACLE: 2}
+    assert f"{run}: results of FC-Eval" in said
+    log = next(run.glob("sort/*nop/panes/post-test.txt"))
+    report, _ = imported("auto", tmp_path / "report.json", log)
+    assert [(one.target, len(one.cases)) for one in report.runs] == [(NOP, 1)]
+
+
+def test_auto__guesses_nothing_of_several_formats(tmp_path: Path) -> None:
+    run = run_on_disk(tmp_path / "fc")
+    bashkit = bashkit_on_disk(tmp_path / "a.json")
+    with pytest.raises(InputError, match=r"is of format fc-eval, .* of format bashkit-eval"):
+        imported("auto", tmp_path / "report.json", run, bashkit)
+    bashkit_on_disk(run / "a.json")
+    with pytest.raises(InputError, match="fits several formats: fc-eval, bashkit-eval"):
+        imported("auto", tmp_path / "report.json", run)
+
+
+def test_auto__of_a_folder_without_results_or_of_single_files_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"of no format that is known\. Formats: bashkit-eval"):
+        imported("auto", tmp_path / "report.json", tmp_path)
+    bashkit_on_disk(tmp_path / "a.json")
+    with pytest.raises(InputError, match=r"bashkit-eval has single files\. Name the files"):
+        imported("auto", tmp_path / "report.json", tmp_path)
+
+
+def test_auto__takes_no_score_of_a_format_of_ours(tmp_path: Path) -> None:
+    world = World(out=StringIO(), err=StringIO(), now=lambda: TODAY, env={})
+    with pytest.raises(InputError, match="bashkit-eval says by itself what passes"):
+        import_files(world, "auto", [bashkit_on_disk(tmp_path / "a.json")], tmp_path / "report.json", ["match"])

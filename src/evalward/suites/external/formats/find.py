@@ -46,7 +46,7 @@ def files_at(root: Path, patterns: Sequence[str]) -> list[ForeignFile]:
 
 def _matching(root: Path, pattern: str) -> list[ForeignFile]:
     if _MAGIC & set(pattern):
-        files = [_file(root, name) for name in glob_inside(root, pattern)]
+        files = [file_at(root, name) for name in glob_inside(root, pattern)]
         return files or _by_folder(root, glob_inside(root, f"{pattern.rstrip('/')}/**/*"))
     return file_named(root, pattern)
 
@@ -61,7 +61,7 @@ def file_named(root: Path, name: str) -> list[ForeignFile]:
             kind = opened.kind
     except FileNotFoundError:
         return []
-    return [_file(root, name)] if kind == "file" else _in_folder(root, name)
+    return [file_at(root, name)] if kind == "file" else _in_folder(root, name)
 
 
 def _in_folder(root: Path, folder: str) -> list[ForeignFile]:
@@ -74,10 +74,11 @@ def _by_folder(root: Path, names: Iterable[str]) -> list[ForeignFile]:
     """Those of the files that some format has under such a name."""
     formats = [format_named(name) for name in known_formats()]
     fitting = sorted(name for name in names if any(form.belongs(name) for form in formats))
-    return [replace(_file(root, name), by_folder=True) for name in fitting]
+    return [replace(file_at(root, name), by_folder=True) for name in fitting]
 
 
-def _file(root: Path, name: str) -> ForeignFile:
+def file_at(root: Path, name: str) -> ForeignFile:
+    """The file of this name below a folder. Raises `InputError` for a link on the way; `OSError`."""
     with inside(root, name) as opened:
         found = os.fstat(opened.descriptor)
     return ForeignFile(name, found.st_size, partial(_opened, root, name), found.st_mtime)
