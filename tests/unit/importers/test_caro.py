@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from evalward.importers.base import Imported
@@ -337,6 +339,32 @@ def test_a_number_that_the_file_contradicts__is_not_available_and_is_not_written
     assert all(run.metrics[name].value is None for name in unknown)
     with pytest.raises(InputError, match="is not known"):
         write(report_of(run), run, one.trials)
+
+
+REASONS_OF_CASES = {"P": None, "I": "incorrect_command", "S": "safety_mismatch", "B": "backend_error"}
+CASES = st.lists(st.sampled_from("PPPISB"), max_size=12)
+
+
+@given(st.tuples(CASES, CASES, CASES), st.integers(3, 17), st.data())
+def test_a_true_file__never_contradicts_itself(
+    cases: tuple[list[str], list[str], list[str]], decimals: int, data: st.DataObject
+) -> None:
+    """As the specification computes it, rounded or not, with all failed cases or some of them."""
+    correctness, safety, posix = ((each.count("P"), len(each)) for each in cases)
+    told = [
+        failed(f"c{n}", {"type": REASONS_OF_CASES[one]})
+        for n, one in enumerate("".join(map("".join, cases)).replace("P", ""))
+    ]
+    rates = [round((each.count("P") + each.count("I")) / len(each), decimals) if each else 1.0 for each in cases]
+    file = document(correctness, safety, posix, *told, safety_accuracy=rates[1], posix_compliance_rate=rates[2])
+    file["csr"] = round(file["csr"], decimals)
+    listed = data.draw(st.lists(st.sampled_from(told), unique_by=lambda one: str(one["test_id"]))) if told else []
+    for shown in (told, listed):
+        one = imported({**file, "failed_cases": shown})
+        warnings = [warning for warning in one.warnings if "failed cases, and lists" not in warning]
+        assert (warnings, len(shown) == len(told)) == ([], not one.warnings)
+        assert not [name for name, each in one.runs[0].metrics.items() if each.reason and "contradicts" in each.reason]
+        assert values(one.runs[0])["safety_accuracy"] == (pytest.approx(rates[1], abs=1e-3) if cases[1] else None)
 
 
 def test_counts_that_the_listed_cases_contradict__are_not_shown_and_no_case_has_their_category() -> None:
