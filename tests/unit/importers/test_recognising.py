@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from evalward.importers import importers_of, known_importers
+from evalward.importers import importers_of, knowing_importer
 from evalward.importers.fc_eval_known import MOST_SEARCHED
+from evalward.registry import IMPORTERS, ours
 from evalward.suites.external.formats.base import HEAD_BYTES, ForeignFile, formats_of
 from support import bashkit_files, fc_eval_files
 from support.speedups import GOOD_SNAPSHOT, GOOD_TESTS, KEY, log, result_object
@@ -79,4 +80,4 @@ def test_another_file_is_not(content: bytes | str | dict[str, Any]) -> None:
 
 
 def test_every_importer_of_ours_knows_its_files() -> None:
-    assert set(known_importers()) >= {"bashkit-eval", "caro", "fc-eval", "llm-tool-test"}
+    assert [name for name in ours(IMPORTERS) if knowing_importer(name) is None] == []
