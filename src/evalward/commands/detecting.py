@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from evalward.importers import batch_importer, importers_of, known_importers
-from evalward.opening import walk_inside
+from evalward.opening import FolderEntry, walk_inside
 from evalward.records.problem import wrong
 from evalward.registry import FORMATS, installed
 from evalward.suites.external.formats.base import ForeignFile, formats_of
@@ -89,17 +89,23 @@ def _has_files_of(name: str, path: Path) -> bool:
     batch = batch_importer(name)
     if batch is None:
         return False
-    files = batch.of_folder(sorted(times_in(path)))[:MOST_LOOKED_AT]
+    files = [file for file in batch.of_folder(sorted(times_in(path))) if not file.endswith("/")][:MOST_LOOKED_AT]
     return any(name in importers_of(file_at(path, file)) for file in files)
 
 
 def times_in(path: Path) -> dict[str, float]:
-    """The files in a folder with when each last was changed, in seconds since 1970; no link is followed.
+    """The files and folders in a folder with when each last was changed, in seconds since 1970.
 
-    Raises `InputError` for more than anybody's results have; `OSError`.
+    A folder's name ends with `/`. What is neither, such as a link, is left out. Raises `InputError` for more than
+    anybody's results have; `OSError`.
     """
-    entries = list(islice(((e.path, e.changed, e.is_file) for e in walk_inside(path, ".")), MOST_FILES + 1))
+    entries = list(islice(map(_listed, walk_inside(path, ".")), MOST_FILES + 1))
     if len(entries) > MOST_FILES:
         message = f"it holds more than {MOST_FILES:,} files and folders"
         raise wrong(str(path), message, "Name the folder of one run.")
-    return {name: when for name, when, is_file in entries if is_file}
+    return {name: when for name, when in entries if name}
+
+
+def _listed(entry: FolderEntry) -> tuple[str, float]:
+    name = entry.path if entry.is_file else f"{entry.path}/" if entry.is_folder else ""
+    return name, entry.changed

@@ -108,13 +108,18 @@ def _sources(form: str, path: Path) -> list[SourceFile]:
         raise wrong(str(path), f"it is a folder, and {form} has single files", "Name the files.")
     try:
         changed = times_in(path)
-        names = batch.of_folder(sorted(changed))
-        read = [SourceFile(read_inside(path, name, MOST_BYTES), str(path / name), changed[name]) for name in names]
+        read = [_source(path, name, changed[name]) for name in batch.of_folder(sorted(changed))]
     except OSError as error:
         raise wrong(str(path), f"the folder can't be read: {error.strerror}", "Check its name.") from error
     if not read:
         raise wrong(str(path), f"no file of {form} is in it", "Name the folder of a run, or its files.")
     return read
+
+
+def _source(folder: Path, name: str, changed: float) -> SourceFile:
+    if name.endswith("/"):
+        return SourceFile(b"", f"{folder / name}/", changed)
+    return SourceFile(read_inside(folder, name, MOST_BYTES), str(folder / name), changed)
 
 
 def _refuse_twins(imported: Sequence[tuple[str, Imported]]) -> None:

@@ -15,11 +15,19 @@ from evalward.suites.external.formats.base import ForeignFile
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file to read. `file` is its name for messages, `changed` when it last was, in seconds since 1970."""
+    """A file to read. `file` is its name for messages, `changed` when it last was, in seconds since 1970.
+
+    A name with `/` at its end is a folder's, of which nothing but its name is told.
+    """
 
     text: bytes
     file: str
     changed: float | None = None
+
+    @property
+    def is_folder(self) -> bool:
+        """True for a folder."""
+        return self.file.endswith("/")
 
 
 @dataclass(frozen=True)
@@ -80,7 +88,7 @@ class BatchImporter(Importer, Protocol):
         ...
 
     def of_folder(self, names: Sequence[str]) -> list[str]:
-        """Which files of a folder are read, of all that are in it; their names count from there."""
+        """What is read of a folder, of all that is in it; names count from there, and those of folders end with `/`."""
         ...
 
 

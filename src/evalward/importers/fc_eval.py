@@ -17,6 +17,7 @@ from evalward.importers.fc_eval_known import known
 from evalward.importers.fc_eval_logs import merged, placed
 from evalward.importers.fc_eval_results import REMEDY, SUITE, capped, is_results, read_results
 from evalward.importers.fc_eval_steps import StepFile, steps_of
+from evalward.importers.fc_eval_untested import untested
 from evalward.records.base import clean_text
 from evalward.records.moments import latest
 from evalward.records.problem import InputError, Place, Problem, wrong
@@ -45,6 +46,7 @@ class _Sorted:
     logs: dict[str, LogReading] = field(default_factory=dict)
     steps: list[StepFile] = field(default_factory=list)
     metadata: list[_Metadata] = field(default_factory=list)
+    folders: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
     @property
@@ -90,10 +92,13 @@ class FcEvalImporter:
 
 
 def _of_logs(found: _Sorted) -> Imported:
-    logs = placed(found.logs)
+    tested = placed(found.logs)
+    others = untested(found.folders, tested)
+    logs = [*tested, *others.logs]
     steps = steps_of({log.file: log.folder for log in logs}, found.steps)
     made = merged(logs, steps, found.suite)
-    return Imported(runs=made.runs, created_at=found.at, warnings=capped(iter([*made.warnings, *found.warnings])))
+    warnings = capped(iter([*made.warnings, *others.warnings, *found.warnings]))
+    return Imported(runs=made.runs, created_at=found.at, warnings=warnings)
 
 
 def _of_trials(trials: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
@@ -123,6 +128,9 @@ def _sorted(files: Sequence[SourceFile]) -> _Sorted:
 
 def _sort(source: SourceFile, found: _Sorted) -> None:
     """Put a file where it belongs. Raises `ValueError` for one that FC-Eval doesn't write."""
+    if source.is_folder:
+        found.folders.append(source.file)
+        return
     part = layout.part_of(source.file)
     if part in {"recording", "agent-log"}:
         _sort_steps(source, found, recording=part == "recording")

@@ -13,11 +13,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Literal
 
-from evalward.records.problem import wrong
+from evalward.records.problem import InputError, wrong
 from evalward.suites.speedup.failure import plain, role_of
 
 GENERAL = {"agent", "log", "logs", "output", "panes", "post-test", "result", "sessions", "stdout", "test", "tests"}
@@ -96,15 +96,37 @@ def numbered(file: str) -> int | None:
 
 
 def of_folder(names: Sequence[str]) -> list[str]:
-    """What is read of a folder: a run's `results.json`, else the test logs with the files next to them."""
-    if RESULTS in names:
-        return [name for name in (RESULTS, METADATA) if name in names]
-    logs = [name for name in names if PurePath(name).name in {f"{POST_TEST}.txt", f"{POST_TEST}.log"}]
-    beside = [name for name in names if part_of(name) in {"agent-log", "recording"}]
-    metadata = [name for name in names if PurePath(name).name == METADATA]
+    """What is read of a folder: a run's `results.json`, else the test logs with the files next to them.
+
+    Of a trial that left no test log the folder itself is told: that its agent was at work is known by nothing else.
+    """
+    files = [name for name in names if not name.endswith("/")]
+    if RESULTS in files:
+        return [name for name in (RESULTS, METADATA) if name in files]
+    logs = [name for name in files if PurePath(name).name in {f"{POST_TEST}.txt", f"{POST_TEST}.log"}]
+    beside = [name for name in files if part_of(name) in {"agent-log", "recording"}]
+    metadata = [name for name in files if PurePath(name).name == METADATA]
     if logs:
-        return [*logs, *beside, *metadata]
-    return [*(name for name in names if PurePath(name).name == RESULTS), *metadata]
+        return [*logs, *beside, *metadata, *_without_log([name for name in names if name.endswith("/")], logs)]
+    return [*(name for name in files if PurePath(name).name == RESULTS), *metadata]
+
+
+def _without_log(folders: Sequence[str], logs: Sequence[str]) -> list[str]:
+    """The folders of trials without a test log. The one that agents have in common is no trial beside their own."""
+    tested = set(map(home, logs))
+    trials = {folder: trial for folder in folders if (trial := _trial_at(folder)) is not None}
+    common = {replace(trial, number=None, agent=None) for trial in trials.values() if trial.agent is not None}
+    return [folder for folder, trial in trials.items() if PurePath(folder) not in tested and trial not in common]
+
+
+def _trial_at(folder: str) -> TrialFolder | None:
+    """What a folder's own name tells, where that is a trial's and can be read in one way."""
+    if not set(PARTS).isdisjoint(PurePath(folder).parts):
+        return None
+    try:
+        return trial_folder(f"{folder}{POST_TEST}.txt")
+    except InputError:
+        return None
 
 
 # --- logs that lie elsewhere ----------------------------------------------------------------------------------------

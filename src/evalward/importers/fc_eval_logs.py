@@ -10,25 +10,27 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import PurePath
 
-from evalward.importers.fc_eval_layout import TrialFolder, same_agent, tasks_of, trial_folder
+from evalward.importers.fc_eval_layout import TrialFolder, home, same_agent, tasks_of, trial_folder
 from evalward.importers.fc_eval_results import make_run, task_identity
 from evalward.importers.fc_eval_steps import Steps
+from evalward.records.base import clean_text
 from evalward.records.metric import EPSILON
 from evalward.records.problem import wrong
 from evalward.records.report import Run
-from evalward.records.result import Result
+from evalward.records.result import Result, Status
 from evalward.records.trace import Usage
-from evalward.suites.speedup.details import BenchmarkSpeed
+from evalward.suites.speedup.details import BenchmarkSpeed, SpeedupDetails
 from evalward.suites.speedup.failure import FailureEvidence, merge, role_of
 from evalward.suites.speedup.log import LogReading
-from evalward.suites.speedup.outcome import make_result
+from evalward.suites.speedup.outcome import SpeedupReason, make_result
 from evalward.suites.speedup.result_files import AgentLog
 
 
 @dataclass(frozen=True)
 class TaskLog:
-    """One agent's test log of one attempt at a task, as it was read."""
+    """One agent's test log of one attempt at a task, as it was read; `missing` where there is none in its folder."""
 
     file: str
     reading: LogReading
@@ -36,6 +38,12 @@ class TaskLog:
     folder: TrialFolder | None = None
     key: str = ""
     attempt: int = 1
+    missing: bool = False
+
+    @property
+    def home(self) -> PurePath:
+        """The folder of its trial."""
+        return home(self.file)
 
     @property
     def number(self) -> int:
@@ -120,18 +128,25 @@ def _of_folder(log: TaskLog, logs: Sequence[TaskLog]) -> str:
 
 
 def merged(logs: Sequence[TaskLog], steps: Steps, suite: str) -> Merged:
-    """A run for each agent. Failure is judged where the agents of one attempt at a task meet."""
+    """A run for each agent. Failure is judged where the agents of one attempt at a task meet.
+
+    Who left no test log is no measure of the others, and its own trial is an error.
+    """
     by_attempt: dict[tuple[str, int], list[TaskLog]] = defaultdict(list)
     for log in logs:
         by_attempt[log.task, log.attempt].append(log)
     by_agent: dict[str, list[Result]] = defaultdict(list)
     warnings = list(_notes_of_logs(logs))
     for group in by_attempt.values():
-        evidence = {log.key: _evidence(log, group, steps) for log in group}
+        tested = [log for log in group if not log.missing]
+        evidence = {log.key: _evidence(log, tested, steps) for log in tested}
         outcomes = merge(evidence.values())
-        warnings += [warning for log in group for warning in _contradictions(log, group)]
+        warnings += [warning for log in tested for warning in _contradictions(log, tested)]
         for log in group:
             mine = steps.by_log.get(log.file)
+            if log.missing:
+                by_agent[log.key].append(_without_log(log, mine))
+                continue
             result = make_result(
                 task_identity(log.task, "", log.attempt),
                 outcomes[log.key],
@@ -141,6 +156,23 @@ def merged(logs: Sequence[TaskLog], steps: Steps, suite: str) -> Merged:
             by_agent[log.key].append(result)
     runs = [make_run(suite, key, results) for key, results in sorted(by_agent.items())]
     return Merged(runs, [*warnings, *steps.warnings])
+
+
+def _without_log(log: TaskLog, steps: AgentLog | None) -> Result:
+    """An error: by the specification a task without a valid result is one. What the agent has used counts."""
+    length = steps.trajectory_length if steps else None
+    task = task_identity(log.task, "", log.attempt)
+    return Result(
+        id=task.id,
+        category=task.category,
+        definition=task.definition,
+        trial=task.trial,
+        status=Status.ERROR,
+        usage=_usage(log.key, steps),
+        reason=SpeedupReason.NO_RESULT,
+        message=clean_text(f"{log.home.name} has no test log"),
+        details=SpeedupDetails(role=role_of(log.key), trajectory_length=length),
+    )
 
 
 def _usage(key: str, steps: AgentLog | None) -> Usage:
@@ -193,6 +225,8 @@ def _differ(one: float, other: float) -> bool:
 
 def _notes_of_logs(logs: Sequence[TaskLog]) -> Iterator[str]:
     for log in logs:
+        if log.missing:
+            yield f"{log.home}: it has no test log, so {log.key} has no result for {log.task}: an error"
         yield from (f"{log.file}: {note}" for note in log.reading.notes)
         if log.reading.agent not in {None, log.key}:
             yield f"{log.file}: its RESULT is of {log.reading.agent}; it counts as {log.key}'s, as its folder says"

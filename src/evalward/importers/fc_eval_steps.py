@@ -39,7 +39,7 @@ def steps_of(logs: Mapping[str, TrialFolder | None], files: Sequence[StepFile]) 
     for each in files:
         owner = _owner(each, logs)
         if owner is None:
-            warnings.append(f"{each.file}: left out: no name says whose steps these are")
+            warnings.append(f"{each.file}: left out: {_why_nobodys(each)}")
         else:
             owned[owner].append(each)
     return Steps({owner: _together(mine) for owner, mine in owned.items()}, warnings)
@@ -64,6 +64,12 @@ def _owner(steps: StepFile, logs: Mapping[str, TrialFolder | None]) -> str | Non
     number = numbered(steps.file)
     mine = [file for file, other in logs.items() if other is not None and other == _of_agent(trial, other, number)]
     return mine[0] if len(mine) == 1 else None
+
+
+def _why_nobodys(steps: StepFile) -> str:
+    trial = trial_folder(steps.file)
+    own = trial is not None and trial.agent is not None
+    return "the test log of its trial is missing" if own else "no name says whose steps these are"
 
 
 def _of_agent(trial: TrialFolder, other: TrialFolder, number: int | None) -> TrialFolder:

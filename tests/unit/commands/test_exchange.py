@@ -45,6 +45,18 @@ def test_the_folder_of_a_run_is_read_without_following_a_link(tmp_path: Path) ->
     assert {one.suite for one in report.runs} == {"fc-eval"}
 
 
+def test_an_agent_that_left_no_test_log_keeps_its_task(tmp_path: Path) -> None:
+    run = run_on_disk(tmp_path)
+    (folder,) = (run / "scan").glob("*.agent-3-agent")
+    (folder / "panes" / "post-test.txt").unlink()
+    report, said = imported("fc-eval", tmp_path / "report.json", run)
+    assert {one.target: len(one.cases) for one in report.runs} == {KEY: 2, NOP: 2, ORACLE: 2}
+    assert f"{folder}: it has no test log, so {KEY} has no result for scan: an error" in said
+    (folder / "panes").rmdir()
+    again, _ = imported("fc-eval", tmp_path / "report.json", run)
+    assert again.runs == report.runs
+
+
 def test_a_folder_without_results_or_of_a_format_of_single_files_is_refused(tmp_path: Path) -> None:
     for form, said in (("fc-eval", "no file of fc-eval is in it"), ("caro", "caro has single files")):
         with pytest.raises(InputError, match=said):

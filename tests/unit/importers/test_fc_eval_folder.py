@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import PurePath
 
 import pytest
 
@@ -216,6 +217,99 @@ def test_half_a_recording_is_left_out_and_told() -> None:
     read = imported(files)
     assert details_of(read.runs[0].cases[0]).trajectory_length is None
     assert sum("left out" in told for told in read.warnings) == 2
+
+
+# --- trials without a test log ---------------------------------------------------------------------------------------
+
+
+def untested(files: Mapping[str, str], task: str = "scan") -> tuple[dict[str, str], str]:
+    """The files of a run in which the agent left no test log of a task, with that trial's folder as it is listed."""
+    (gone,) = [name for name in files if f"/{task}/" in name and ".agent-3-" in name]
+    folder = gone.removesuffix("panes/post-test.txt")
+    return {**{name: text for name, text in files.items() if name != gone}, folder: ""}, folder
+
+
+def test_an_agents_trial_without_a_test_log_is_an_error_of_that_agent() -> None:
+    files, folder = untested(run_folder({"sort": THREE, "scan": THREE}))
+    read = imported(files)
+    found = {run.target: run for run in read.runs}
+    assert {run.planned for run in found.values()} == {2}
+    told = [(case.id, case.status, case.reason, case.message) for case in found[AGENT].cases]
+    name = folder.split("/")[-2]
+    assert told == [
+        ("sort", Status.PASSED, None, None),
+        ("scan", Status.ERROR, "no_result", f"{name} has no test log"),
+    ]
+    assert found[AGENT].cases[1].definition == found[NOP].cases[1].definition
+    assert found[AGENT].metrics["harness_error_rate"].value == 0.5
+    assert f"{folder[:-1]}: it has no test log, so {AGENT} has no result for scan: an error" in read.warnings
+
+
+def test_what_an_agent_left_instead_of_a_test_log_is_its_own() -> None:
+    files, folder = untested(run_folder({"sort": THREE, "scan": THREE}))
+    read = imported({**files, f"{folder}agent-logs/log.json": STEPS})
+    (case,) = [case for run in read.runs if run.target == AGENT for case in run.cases if case.id == "scan"]
+    assert (details_of(case).trajectory_length, case.usage.cost_usd) == (2, pytest.approx(0.0015))
+    assert not any("left out" in told for told in read.warnings)
+
+
+def test_steps_whose_test_log_is_not_given_are_left_out() -> None:
+    files, folder = untested(run_folder({"sort": THREE, "scan": THREE}))
+    del files[folder]
+    read = imported({**files, f"{folder}sessions/agent.cast": CAST})
+    assert f"{folder}sessions/agent.cast: left out: the test log of its trial is missing" in read.warnings
+
+
+def test_an_oracle_without_a_test_log_is_no_measure_of_others() -> None:
+    files = run_folder({"sort": {**THREE, AGENT: AgentRun({"m.S.a": 3.0}, {**GOOD_TESTS, "failed": 1})}})
+    (gone,) = [name for name in files if ".agent-2-" in name]
+    left = {name: text for name, text in files.items() if name != gone}
+    found = runs({**left, gone.removesuffix("panes/post-test.txt"): ""})
+    assert {key: run.cases[0].status for key, run in found.items()} == {
+        NOP: Status.PASSED,
+        ORACLE: Status.ERROR,
+        AGENT: Status.FAILED,
+    }
+
+
+def test_an_agent_without_any_test_log_is_a_run_of_errors_under_its_folders_name() -> None:
+    files = {name: text for name, text in run_folder({"sort": THREE}).items() if ".agent-3-" not in name}
+    found = runs({**files, "run-1/sort/sort.1-of-1.run-1.agent-3-other/": ""})
+    assert [(case.status, case.reason) for case in found["other"].cases] == [(Status.ERROR, "no_result")]
+
+
+def test_a_second_agent_of_the_same_name_is_not_taken_for_the_first() -> None:
+    files = run_folder({"sort": THREE})
+    found = runs({**files, "run-1/sort/sort.1-of-1.run-1.agent-4-terminus-2/": ""})
+    assert sorted(found) == sorted([*THREE, "terminus-2"])
+    read = imported({**files, **{f"run-1/sort/sort.1-of-1.run-1.agent-{number}-terminus-2/": "" for number in (4, 5)}})
+    assert len(read.runs) == 4
+    assert any("agent-5-terminus-2: left out: no log says whose trial it is" in told for told in read.warnings)
+
+
+def test_a_single_agents_trial_without_a_test_log_is_an_error() -> None:
+    files = {"r/sort/sort.1-of-1.r/panes/post-test.txt": log(), "r/scan/scan.1-of-1.r/": ""}
+    (run,) = imported(files).runs
+    assert [(case.id, case.status) for case in run.cases] == [("sort", Status.PASSED), ("scan", Status.ERROR)]
+
+
+def test_a_common_folder_of_several_agents_that_never_began_is_told() -> None:
+    read = imported({**run_folder({"sort": THREE}), "run-1/scan/scan.1-of-1.run-1/": ""})
+    assert {run.planned for run in read.runs} == {1}
+    assert "run-1/scan/scan.1-of-1.run-1: left out: no log says whose trial it is" in read.warnings
+    other = imported({**run_folder({"sort": THREE}), "run-1/scan/scan.1-of-1.another/": ""})
+    assert not any("left out" in told for told in other.warnings)
+
+
+def test_of_a_runs_folder_the_trials_without_a_test_log_are_told() -> None:
+    files, folder = untested(run_folder({"sort": THREE, "scan": THREE}))
+    common = "run-1/scan/scan.1-of-1.run-1/"
+    inside = [f"{folder}{part}/" for part in ("panes", "sessions", "agent-logs")]
+    folders = {f"{above}/" for name in files for above in map(str, PurePath(name).parents) if above != "."}
+    logs = [name for name in files if name.endswith(".txt")]
+    assert of_folder([*logs, *sorted(folders), folder, *inside, common, "run-1/notes/"]) == [*logs, folder]
+    assert of_folder(["results.json", folder]) == ["results.json"]
+    assert of_folder([folder]) == []
 
 
 # --- folders, dates and single trials --------------------------------------------------------------------------------
