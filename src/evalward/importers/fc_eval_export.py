@@ -10,14 +10,17 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import fsum
 from typing import Any
 from uuid import UUID
 
-from evalward.importers.fc_eval_results import FAILURE_MODES, PARSE_ERROR, dumps, has_payload
+from evalward.importers.fc_eval_results import FAILURE_MODES, PARSE_ERROR, TARGETS_FAULT, dumps
 from evalward.records.problem import wrong
 from evalward.records.report import Report, Run
-from evalward.records.result import Result, Status, Trial
+from evalward.records.result import Result, Trial
+from evalward.suites.pooling import was_run
 from evalward.suites.speedup.attempts import pass_at
+from evalward.suites.speedup.counting import has_metrics, is_resolved
 from evalward.suites.speedup.details import SpeedupDetails
 from evalward.suites.speedup.failure import role_of
 from evalward.suites.speedup.metrics import attempts_of
@@ -31,15 +34,15 @@ def write(report: Report, run: Run, trials: Sequence[Trial]) -> str:
     if run.kind != "speedup":
         raise wrong(f"run {run.name}", f"FC-Eval has no form for suites of kind {run.kind}", "Export a speedup suite.")
     asked = {(trial.result.id, trial.result.trial): trial.case or {} for trial in trials}
-    measured = [result for result in run.cases if result.status is not Status.SKIPPED]
+    measured = [result for result in run.cases if was_run(result)]
     attempts = Counter(result.id for result in measured)
-    exported = [result for result in measured if has_payload(result)]
+    exported = [result for result in measured if has_metrics(result)]
     done = [details_of(result) for result in exported]
-    resolved = [result.id for result in measured if details_of(result).resolved]
-    unresolved = [result.id for result in measured if not details_of(result).resolved]
+    resolved = [result.id for result in measured if is_resolved(result)]
+    unresolved = [result.id for result in measured if not is_resolved(result)]
     summary = agent_summary(exported)
     costs = [result.usage.cost_usd for result in measured]
-    total = sum(cost for cost in costs if cost is not None) if costs and None not in costs else None
+    total = fsum(cost for cost in costs if cost is not None) if costs and None not in costs else None
     percentages = [_percentage(each) for each in done]
     data = {
         "dataset_name": run.suite,
@@ -78,7 +81,7 @@ def _gmeans(key: str, done: Sequence[SpeedupDetails]) -> dict[str, dict[str, flo
 
 
 def _trial(result: Result, key: str, attempts: int, case: Mapping[str, Any]) -> dict[str, Any]:
-    resolved = details_of(result).resolved
+    resolved = is_resolved(result)
     cost = result.usage.cost_usd
     return {
         "id": _uuid(result, key),
@@ -88,7 +91,7 @@ def _trial(result: Result, key: str, attempts: int, case: Mapping[str, Any]) -> 
         "is_resolved": resolved,
         "failure_mode": _mode(result),
         "parser_results": {"improvements": "passed" if resolved else "failed"},
-        "parser_extra_metrics": _extra(result, key) if has_payload(result) else None,
+        "parser_extra_metrics": _extra(result, key) if has_metrics(result) else None,
         "total_input_tokens": result.usage.total_input_tokens,
         "total_output_tokens": result.usage.output_tokens,
         "total_cost": cost,
@@ -117,7 +120,9 @@ def _uuid(result: Result, key: str) -> str:
 
 def _mode(result: Result) -> str:
     """One of FC-Eval's own words."""
-    if has_payload(result):
+    if result.reason in TARGETS_FAULT:
+        return str(result.reason)
+    if has_metrics(result):
         return "none"
     if result.reason in {None, SpeedupReason.NO_RESULT}:
         return PARSE_ERROR

@@ -19,6 +19,7 @@ from evalward.records.problem import InputError, Place, wrong
 from evalward.records.report import Run, Subject
 from evalward.records.result import Result, Status, Trial
 from evalward.records.trace import Trace, Usage
+from evalward.suites.speedup.counting import has_metrics
 from evalward.suites.speedup.details import Role, SpeedupDetails
 from evalward.suites.speedup.failure import FailureEvidence, key_among, merge, role_of
 from evalward.suites.speedup.findings import interpret
@@ -79,12 +80,13 @@ class _FcEvalFile(Record):
 
 @dataclass(frozen=True)
 class _Read:
-    """One result, whose it is, and the odd things about it."""
+    """One result, whose it is, and the odd things about it. `told`: the file has a payload of it that counts."""
 
     key: str
     result: Result
     warnings: list[str]
     instruction: str
+    told: bool = True
 
 
 def is_results(data: Any) -> bool:
@@ -139,7 +141,8 @@ def read_results(data: Mapping[str, Any], file: str, suite: str = SUITE, at: str
     suite = read.dataset_name or suite
     runs = [make_run(suite, clean_text(key), [each.result for each in mine]) for key, mine in sorted(by_agent.items())]
     warnings = [warning for each in found for warning in each.warnings]
-    warnings += _claims_otherwise(read.agent_metrics_summary or {}, runs)
+    told = {clean_text(key): [each.result for each in mine if each.told] for key, mine in by_agent.items()}
+    warnings += _claims_otherwise(read.agent_metrics_summary or {}, told)
     return Imported(
         runs=runs,
         trials=[_as_trial(suite, each) for each in found if each.instruction],
@@ -192,8 +195,12 @@ def _trial(trial: _Trial, keys: Sequence[str], attempt: Mapping[str, int]) -> It
     alone = len([key for key in keys if role_of(key) == "agent"]) == 1
     for key in keys:
         task = task_identity(trial.task_id, instruction, attempt[key])
-        if key not in outcomes:
-            yield _Read(key, _without_payload(task, trial, role_of(key), broken.get(key)), [], instruction)
+        if key not in outcomes or _ended_by_agent(trial, outcomes[key]):
+            payload = trial.payloads.get(key)
+            usage, warnings = _usage(trial, key, payload if isinstance(payload, dict) else {}, alone)
+            result = _without_payload(task, trial, role_of(key), usage, broken.get(key))
+            warnings = [f"{task.id}, {key}: {warning}" for warning in warnings]
+            yield _Read(key, result, warnings, instruction, told=key in outcomes)
             continue
         details = outcomes[key]
         if alone and details.role == "agent" and trial.is_resolved is False:
@@ -208,10 +215,16 @@ def _trial(trial: _Trial, keys: Sequence[str], attempt: Mapping[str, int]) -> It
         ):
             warnings.append(f"{details.pytest_summary.failed_total} failing tests are reported as tolerated")
         warnings += disagreements({**own, "task_cost_usd": None}, result)
-        yield _Read(key, result, [f"{task.id}, {key}: {warning}" for warning in warnings], instruction)
+        warnings = [f"{task.id}, {key}: {warning}" for warning in warnings]
+        yield _Read(key, result, warnings, instruction, told=has_metrics(result))
 
 
-def _without_payload(task: TaskId, trial: _Trial, role: Role, why: str | None) -> Result:
+def _ended_by_agent(trial: _Trial, details: SpeedupDetails) -> bool:
+    """The agent ended the trial before anything was measured; a payload without a benchmark says no more than that."""
+    return trial.failure_mode in TARGETS_FAULT and not details.benchmarks
+
+
+def _without_payload(task: TaskId, trial: _Trial, role: Role, usage: Usage, why: str | None) -> Result:
     """A trial that left nothing to compute from: failed when the agent ended it, an error otherwise."""
     mode = trial.failure_mode or "unknown"
     if mode in TARGETS_FAULT:
@@ -227,6 +240,7 @@ def _without_payload(task: TaskId, trial: _Trial, role: Role, why: str | None) -
         definition=task.definition,
         trial=task.trial,
         status=status,
+        usage=usage,
         reason=clean_text(reason),
         message=None if message is None else clean_text(message),
         details=details,
@@ -248,26 +262,16 @@ def _usage(trial: _Trial, key: str, payload: Mapping[str, Any], alone: bool) -> 
     return Usage(input_tokens=read, output_tokens=written, cost_usd=cost), warnings
 
 
-def _claims_otherwise(claimed: Mapping[str, Any], runs: Sequence[Run]) -> Iterator[str]:
+def _claims_otherwise(claimed: Mapping[str, Any], told: Mapping[str, Sequence[Result]]) -> Iterator[str]:
     """Where the file's own summary of an agent says something else than its payloads."""
-    for run in runs:
-        metrics = claimed.get(run.target)
+    for key, results in sorted(told.items()):
+        metrics = claimed.get(key)
         if not isinstance(metrics, dict):
             continue
-        for name, found in agent_summary([case for case in run.cases if has_payload(case)]).items():
+        for name, found in agent_summary(results).items():
             value = number(metrics.get(name))
             if value is not None and found is not None and abs(value - found) > EPSILON * max(1.0, abs(found)):
-                yield f"its summary of {run.target} says {name} {value:g}, its payloads give {found:g}"
-
-
-def has_payload(result: Result) -> bool:
-    """True when a result has something that a payload could tell."""
-    unmeasured = result.reason in {*TARGETS_FAULT, SpeedupReason.NO_RESULT, SpeedupReason.NO_BENCHMARKS}
-    return (
-        isinstance(result.details, SpeedupDetails)
-        and not unmeasured
-        and bool(result.checks or result.details.benchmarks)
-    )
+                yield f"its summary of {key} says {name} {value:g}, its payloads give {found:g}"
 
 
 def dumps(data: Any) -> str:

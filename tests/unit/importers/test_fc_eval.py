@@ -132,7 +132,7 @@ def test_costs_are_the_payloads_agents_whatever_their_model_is_written_like() ->
     broken = trial("two", None, failure_mode="setup_timeout", costs_by_agent_model=costs)
     found = read(results(trial("one", payloads, costs_by_agent_model=costs), broken)).runs
     told = {run.target: [(case.id, case.usage.cost_usd) for case in run.cases] for run in found}
-    assert told == {key: [("one", 0.5), ("two", None)], NOP: [("one", 0.0), ("two", None)]}
+    assert told == {key: [("one", 0.5), ("two", 0.5)], NOP: [("one", 0.0), ("two", 0.0)]}
 
 
 def test_costs_of_an_agent_with_two_models_are_not_guessed() -> None:
@@ -217,6 +217,52 @@ def test_the_export_has_fc_evals_own_words_and_no_value_that_is_not_known() -> N
         {},
         {},
     )
+
+
+def test_the_export_has_the_numbers_of_the_report() -> None:
+    no_result = {**payload(), "per_benchmark_speedups": {}}
+    (run,) = read(
+        results(
+            trial("one", {KEY: payload()}),
+            trial("two", {KEY: payload(failed=1)}),
+            trial("three", {KEY: payload({"m.S.a": (0, 1.5)})}),
+            trial("four", {KEY: no_result}),
+            trial("five", None, failure_mode="agent_timeout", costs_by_agent_model={KEY: 0.5}),
+            trial("six", None, failure_mode="setup_timeout", costs_by_agent_model={KEY: 0.125}),
+        )
+    ).runs
+    assert {case.id: case.reason for case in run.cases if case.status is Status.ERROR} == {
+        "three": "no_valid_benchmark",
+        "four": "no_result",
+        "six": "setup_timeout",
+    }
+    data = json.loads(exported(run))
+    values = {name: metric.value for name, metric in run.metrics.items()}
+    told = data["agent_metrics_summary"][KEY]
+    assert told == pytest.approx({name: values[name] for name in told})
+    totals = {name: data[name] for name in ("accuracy", "total_cost")}
+    assert totals == pytest.approx({name: values[name] for name in totals})
+    assert totals == pytest.approx({"accuracy": 2 / 6, "total_cost": 1.625})
+    assert {entry["task_id"]: entry["is_resolved"] for entry in data["results"]} == {
+        "one": True,
+        "two": False,
+        "three": True,
+        "four": False,
+        "five": False,
+        "six": False,
+    }
+    (again,) = read(exported(run)).runs
+    assert {name: metric.value for name, metric in again.metrics.items()} == pytest.approx(values)
+
+
+def test_a_log_without_a_result_is_not_resolved() -> None:
+    run = runs_of(together(("a.log", log()), ("b.log", log(without="RESULT"))))[KEY]
+    data = json.loads(exported(run))
+    assert [(entry["is_resolved"], entry["failure_mode"]) for entry in data["results"]] == [
+        (True, "none"),
+        (False, "parse_error"),
+    ]
+    assert (data["accuracy"], data["unresolved_ids"]) == (run.metrics["accuracy"].value, ["b"])
 
 
 def test_nop_has_no_mean_of_advantages() -> None:

@@ -41,7 +41,7 @@ def test_the_table_has_the_figures_of_each_agent_sorted_by_key() -> None:
     assert table["agent advantage"][1] == "−0.189078"
     assert table["advantage, level 3: function"] == ["−0.150000 (3 groups)", "−0.200000 (2 groups)"]
     assert table["advantage, level 1: module"][1].endswith("(1 group)")
-    assert table["mean cost per task (USD)"] == ["0.2500", "n/a (the price is unknown)"]
+    assert table["mean cost per task (USD)"] == ["0.2500", "n/a (no agent's log has token counts)"]
     assert table["mean trajectory"] == ["30.50", "20.00"]
     assert table["pass@2"] == ["n/a (needs 2 attempts of every task; one has 1)"] * 2
 

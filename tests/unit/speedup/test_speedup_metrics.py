@@ -13,6 +13,7 @@ from evalward.decide.statistics.passk import pass_at_k
 from evalward.records.baseline import baseline_trial
 from evalward.records.metric import Measurement
 from evalward.records.result import Result, Status
+from evalward.records.trace import Usage
 from evalward.suites.speedup.attempts import pass_at
 from evalward.suites.speedup.details import KEPT_SAMPLES, BenchmarkSpeed, Samples, SpeedupDetails
 from evalward.suites.speedup.metrics import DEFAULT_RULES, METRIC_IDS, measure
@@ -83,9 +84,23 @@ def test_r2() -> None:
 
 def test_r3_a_cost_of_nothing_weighs_nothing_and_an_unknown_one_is_not_available() -> None:
     assert values(measure([first(0.0)]))["cost_weighted_advantage"] == 0
-    found = measure([first(), second(None)]).metrics
+    unpriced = second(None).model_copy(update={"usage": Usage(input_tokens=5, output_tokens=5)})
+    found = measure([first(), unpriced]).metrics
     for name in ("cost_weighted_advantage", "mean_cost_per_task", "total_cost", "cost_usd"):
         assert (found[name].value, found[name].reason) == (None, "the price is unknown")
+
+
+@pytest.mark.parametrize(
+    ("results", "why"),
+    [
+        ([first(None), second(None)], "no agent's log has token counts"),
+        ([first(), second(None)], "no agent's log has token counts of two"),
+    ],
+)
+def test_a_cost_without_token_counts_is_unknown_for_want_of_them(results: list[Result], why: str) -> None:
+    found = measure(results).metrics
+    for name in ("cost_weighted_advantage", "mean_cost_per_task", "total_cost", "cost_usd"):
+        assert (found[name].value, found[name].reason) == (None, why)
 
 
 def test_r5_the_export_has_the_specifications_values_and_the_policy_has_none() -> None:
@@ -105,13 +120,23 @@ def test_an_empty_run_has_no_values_and_every_metric() -> None:
     assert agent_summary([])["mean_cost_per_task"] is None
 
 
-def test_errors_are_in_no_metric_but_their_own() -> None:
-    broken = trial_of("three", details([]))
+def test_errors_are_in_no_metric_of_speeds_but_in_accuracy_and_the_total_cost() -> None:
+    broken = trial_of("three", details([]), cost=0.3)
     assert (broken.status, broken.reason) == (Status.ERROR, "no_result")
     with_it, without = values(measure([first(), broken])), values(measure([first()]))
-    assert with_it.pop("harness_error_rate") == 0.5
-    assert without.pop("harness_error_rate") == 0
+    own = {"harness_error_rate": 0.5, "accuracy": 0.5, "total_cost": 0.7}
+    assert {name: with_it.pop(name) for name in own} == pytest.approx(own)
+    assert {name: without.pop(name) for name in own} == {"harness_error_rate": 0, "accuracy": 1, "total_cost": 0.4}
     assert with_it == without
+
+
+def test_an_attempt_that_is_an_error_is_one_that_did_not_succeed() -> None:
+    good = first()
+    broken = trial_of("one", details([]), trial=2)
+    assert measure([good, broken]).metrics["pass_at_2"].value == 1.0
+    assert measure([good, broken, broken.model_copy(update={"trial": 3})]).metrics["pass_at_2"].value == pytest.approx(
+        2 / 3
+    )
 
 
 def test_a_task_without_a_valid_benchmark_counts_as_unchanged_and_is_an_error() -> None:

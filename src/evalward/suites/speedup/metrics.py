@@ -1,9 +1,11 @@
 """The metrics of a speedup suite: the specification's run-level aggregation, field by field.
 
 Everything runs over the trials that told of benchmarks or failed, and is computed from their benchmarks, whatever else
-was told. Means are arithmetic. As in FC-Eval, a task without a valid benchmark counts as unchanged: speedup 1.0 and
-advantage 0.0; it is an error all the same, or a failure, and `valid_benchmark_share` shows it. `num_benchmarks`,
-`num_valid_benchmarks` and `total_cost` are sums over all attempts; `cost_usd` is per pass of the suite, as everywhere.
+was told. Only `accuracy`, pass@k and `total_cost` run over all trials that were run: by the specification a result that
+is an error is not resolved, and it has cost what it has. Means are arithmetic. As in FC-Eval, a task without a valid
+benchmark counts as unchanged: speedup 1.0 and advantage 0.0; it is an error all the same, or a failure, and
+`valid_benchmark_share` shows it. `num_benchmarks`, `num_valid_benchmarks` and `total_cost` are sums over all attempts;
+`cost_usd` is per pass of the suite, as everywhere.
 """
 
 from __future__ import annotations
@@ -31,11 +33,12 @@ from evalward.suites.pooling import (
     measured,
     passed,
     score_of,
+    was_run,
 )
 from evalward.suites.speedup.attempts import pass_at, why_not
+from evalward.suites.speedup.counting import has_metrics, is_resolved
 from evalward.suites.speedup.details import LEVELS, SpeedupDetails
 from evalward.suites.speedup.levels import levels, task_speedup
-from evalward.suites.speedup.outcome import SpeedupReason
 from evalward.suites.speedup.payload import NO_SPEEDUP, details_of, level_values
 
 PASS_AT = (2, 4, 5, 8, 10)
@@ -71,15 +74,12 @@ DEFAULT_RULES = (
 
 NO_VALID = "no valid benchmark"
 NO_PRICE = "the price is unknown"
-
-
-def _counted(result: Result) -> bool:
-    return result.valid or result.reason == SpeedupReason.NO_VALID
+NO_TOKENS = "no agent's log has token counts"
 
 
 def _of_today(result: Result) -> bool:
     """Told in today's form: a result of the older form has no oracle, and its speedup is another."""
-    return _counted(result) and details_of(result).legacy_percentage is None
+    return has_metrics(result) and details_of(result).legacy_percentage is None
 
 
 def _task_speedup(result: Result) -> float:
@@ -101,7 +101,7 @@ def _succeeded(result: Result) -> float:
 
 
 def _resolved(result: Result) -> float:
-    return details_of(result).resolved
+    return is_resolved(result)
 
 
 def _benchmarks(result: Result) -> float:
@@ -137,21 +137,23 @@ class _MeanCost(Share):
 PER_TRIAL: Metrics = {
     "mean_speedup": Share(_task_speedup, unit="speedup", counts=_of_today),
     **{name: _advantage(name) for name in ("agent_advantage", *LEVEL_IDS)},
-    "mean_success_rate": Share(_succeeded, counts=_counted),
-    "accuracy": Share(_resolved, counts=_counted),
-    "num_benchmarks": Amount(_benchmarks, counts=_counted, summed=True),
-    "num_valid_benchmarks": Amount(_valid_benchmarks, better="higher", counts=_counted, summed=True),
-    "incredible_benchmarks": Amount(_incredible, better="lower", counts=_counted),
-    "valid_benchmark_share": Share(_measured_benchmarks, _benchmarks, counts=_counted),
+    "mean_success_rate": Share(_succeeded, counts=has_metrics),
+    "accuracy": Share(_resolved, counts=was_run),
+    "num_benchmarks": Amount(_benchmarks, counts=has_metrics, summed=True),
+    "num_valid_benchmarks": Amount(_valid_benchmarks, better="higher", counts=has_metrics, summed=True),
+    "incredible_benchmarks": Amount(_incredible, better="lower", counts=has_metrics),
+    "valid_benchmark_share": Share(_measured_benchmarks, _benchmarks, counts=has_metrics),
     "mean_trajectory_length": Share(
         lambda result: details_of(result).trajectory_length or 0,
         better="lower",
         unit="count",
-        counts=lambda result: _counted(result) and details_of(result).trajectory_length is not None,
+        counts=lambda result: has_metrics(result) and details_of(result).trajectory_length is not None,
     ),
-    "mean_cost_per_task": _MeanCost(lambda result: _cost(result) or 0.0, better="lower", unit="usd", counts=_counted),
-    "total_cost": Amount(_cost, "usd", "lower", counts=_counted, summed=True),
-    "cost_usd": structs.replace(COST, counts=_counted),
+    "mean_cost_per_task": _MeanCost(
+        lambda result: _cost(result) or 0.0, better="lower", unit="usd", counts=has_metrics
+    ),
+    "total_cost": Amount(_cost, "usd", "lower", counts=was_run, summed=True),
+    "cost_usd": structs.replace(COST, counts=has_metrics),
     "harness_error_rate": ERROR_RATE,
 }
 """What each trial adds to each metric; `pass_at_*` and `cost_weighted_advantage` are made of several."""
@@ -162,18 +164,23 @@ _ADDED_UP = {name: metric for name, metric in PER_TRIAL.items() if name not in _
 _WITHOUT = {
     "valid_benchmark_share": "no benchmark",
     "mean_trajectory_length": "no agent's log reports it",
-    "total_cost": NO_PRICE,
-    "cost_usd": NO_PRICE,
 }
 
 
 def measure(results: Sequence[Result]) -> Measurement:
     """All metrics and category summaries of these results."""
-    valid = [result for result in results if _counted(result)]
+    valid = [result for result in results if has_metrics(result)]
+    run = [result for result in results if was_run(result)]
+    why_not = {
+        **(_WITHOUT if valid else {}),
+        "total_cost": _why_no_cost(run),
+        "cost_usd": _why_no_cost(valid),
+        "harness_error_rate": "no trial was run",
+    }
     found = {
-        **measured(_ADDED_UP, results, {**(_WITHOUT if valid else {}), "harness_error_rate": "no trial was run"}),
+        **measured(_ADDED_UP, results, why_not),
         **_speedups([details_of(result) for result in valid]),
-        **_attempts(valid),
+        **_attempts(run),
         "mean_cost_per_task": _mean_cost(valid),
     }
     if results and not valid:
@@ -205,12 +212,12 @@ def attempts_of(results: Iterable[Result]) -> dict[str, list[bool]]:
     """Which of these attempts at each task succeeded."""
     tasks: dict[str, list[bool]] = defaultdict(list)
     for result in results:
-        tasks[result.id].append(details_of(result).resolved)
+        tasks[result.id].append(is_resolved(result))
     return tasks
 
 
-def _attempts(valid: Sequence[Result]) -> dict[str, Metric]:
-    tasks = attempts_of(valid)
+def _attempts(run: Sequence[Result]) -> dict[str, Metric]:
+    tasks = attempts_of(run)
     found = pass_at(tasks)
     return {
         f"pass_at_{k}": Metric(value=found[k]) if k in found else Metric(value=None, reason=why_not(tasks, k))
@@ -221,7 +228,18 @@ def _attempts(valid: Sequence[Result]) -> dict[str, Metric]:
 def _mean_cost(valid: Sequence[Result]) -> Metric:
     costs = [cost for cost in map(_cost, valid) if cost is not None]
     known = len(costs) if len(costs) == len(valid) else 0
-    return ratio(fsum(costs), known, NO_PRICE if valid else NO_TRIAL, "lower", "usd")
+    return ratio(fsum(costs), known, _why_no_cost(valid), "lower", "usd")
+
+
+def _why_no_cost(results: Sequence[Result]) -> str:
+    """Why it is not known what these trials cost together: tokens that nobody told have none to begin with."""
+    if not results:
+        return NO_TRIAL
+    unknown = [result for result in results if _cost(result) is None]
+    untold = [result for result in unknown if None in {result.usage.input_tokens, result.usage.output_tokens}]
+    if not untold:
+        return NO_PRICE
+    return NO_TOKENS if len(untold) == len(results) else f"{NO_TOKENS} of {untold[0].id[:60]}"
 
 
 def _weighted(advantage: Metric, cost: Metric) -> Metric:
