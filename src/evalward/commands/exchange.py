@@ -15,6 +15,7 @@ from evalward.commands.pipeline import dump_report
 from evalward.commands.world import World
 from evalward.engine.store import Store
 from evalward.importers import (
+    Exported,
     Imported,
     SourceFile,
     batch_importer,
@@ -154,8 +155,10 @@ def export_file(
     report = read_report(report_file)
     run = _chosen(report, suite, target, report_file)
     trials = list(_trials(run, report_file.parent))
-    write_text(output, exporter_named(form)(report, run, trials), world.redaction)
-    world.show(f"{output}: {run.name}, {plural(len(trials), 'trial')}")
+    made = exporter_named(form)(report, run, trials)
+    exported = made if isinstance(made, Exported) else None
+    write_text(output, exported.text if exported else str(made), world.redaction)
+    world.show(f"{output}: {run.name}" + (f", {plural(exported.results, 'result')}" if exported else ""))
     return EXIT_OK
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evalward.importers.base import (
+    Exported,
     Exporter,
     FileImporter,
     Imported,
@@ -19,6 +20,7 @@ from evalward.importers.base import (
 )
 
 __all__ = [
+    "Exported",
     "Exporter",
     "FileImporter",
     "Imported",

@@ -92,10 +92,21 @@ class BatchImporter(Importer, Protocol):
         ...
 
 
-class Exporter(Protocol):
-    """Writes one run with its trials. Raises `InputError` when the run can't be told in the format."""
+@dataclass(frozen=True)
+class Exported:
+    """The text of a file, and how many results are in it."""
 
-    def __call__(self, report: Report, run: Run, trials: Sequence[Trial]) -> str: ...  # noqa: D102 - said above
+    text: str
+    results: int
+
+
+class Exporter(Protocol):
+    """Writes one run with its trials. Raises `InputError` when the run can't be told in the format.
+
+    `trials` are those of which a file was kept. A bare text doesn't say how many results are in it.
+    """
+
+    def __call__(self, report: Report, run: Run, trials: Sequence[Trial]) -> Exported | str: ...  # noqa: D102 - said above
 
 
 def known_importers() -> Mapping[str, str]:

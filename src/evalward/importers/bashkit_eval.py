@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
-from evalward.importers.base import FileImporter, Imported
+from evalward.importers.base import Exported, FileImporter, Imported
 from evalward.records.base import Amount, Count, Record, clean_text, digest_text
 from evalward.records.json_text import NoJsonError, foreign_json
 from evalward.records.metric import EPSILON, Measurement
@@ -258,7 +258,7 @@ BASHKIT_EVAL = FileImporter("results of bashkit-eval", read, recognises)
 # --- writing --------------------------------------------------------------------------------------------------------
 
 
-def write(report: Report, run: Run, trials: Sequence[Trial]) -> str:
+def write(report: Report, run: Run, trials: Sequence[Trial]) -> Exported:
     """One run as bashkit-eval's result file. Trials that broke are left out, as bashkit-eval itself does."""
     place = f"run {run.name}"
     if run.kind != "bash":
@@ -276,7 +276,7 @@ def write(report: Report, run: Run, trials: Sequence[Trial]) -> str:
         "results": [_entry(trial, place) for trial in valid],
         "summary": _summary([trial.result for trial in valid]),
     }
-    return json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    return Exported(json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n", len(valid))
 
 
 def _entry(trial: Trial, place: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evalward.importers.base import Exported
 from evalward.importers.caro import VERSION
 from evalward.importers.caro_rates import rate_of
 from evalward.records.moments import instant
@@ -22,7 +23,7 @@ BACKENDS = ("mlx", "vllm", "ollama")
 OTHER_BACKEND = "vllm"  # the schema has no other names; `target` says whose answers they really were
 
 
-def write(report: Report, run: Run, trials: Sequence[Trial]) -> str:
+def write(report: Report, run: Run, trials: Sequence[Trial]) -> Exported:
     """One run as caro's result file: keys sorted, counts as they were counted. Raises `InputError`.
 
     Beyond the schema's fields: `meets_baseline`, `blocks_release` (by the unrounded rate) and `target`.
@@ -56,7 +57,8 @@ def write(report: Report, run: Run, trials: Sequence[Trial]) -> str:
             if result.status is not Status.PASSED
         ],
     }
-    return json.dumps(data, ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False) + "\n"
+    text = json.dumps(data, ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False) + "\n"
+    return Exported(text, total)
 
 
 def _of_a_file(run: Run) -> bool:

@@ -14,6 +14,7 @@ from math import fsum
 from typing import Any
 from uuid import UUID
 
+from evalward.importers.base import Exported
 from evalward.importers.fc_eval_results import FAILURE_MODES, PARSE_ERROR, TARGETS_FAULT, dumps
 from evalward.records.problem import wrong
 from evalward.records.report import Report, Run
@@ -29,7 +30,7 @@ from evalward.suites.speedup.payload import details_of, level_values, payload, s
 from evalward.suites.speedup.summary import agent_summary, gmean_of_advantages
 
 
-def write(report: Report, run: Run, trials: Sequence[Trial]) -> str:
+def write(report: Report, run: Run, trials: Sequence[Trial]) -> Exported:
     """One run as `results.json`; `dataset_name` and `created_at` beside FC-Eval's own fields. Raises `InputError`."""
     if run.kind != "speedup":
         raise wrong(f"run {run.name}", f"FC-Eval has no form for suites of kind {run.kind}", "Export a speedup suite.")
@@ -64,7 +65,7 @@ def write(report: Report, run: Run, trials: Sequence[Trial]) -> str:
         "mean_cost_per_task": None if total is None else total / len(measured),
         "cost_by_agent_model": {} if total is None else {run.target: total},
     }
-    return dumps(data)
+    return Exported(dumps(data), len(measured))
 
 
 def _percentage(details: SpeedupDetails) -> float:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evalward.commands.exchange import import_files
+from evalward.commands.exchange import export_file, import_files
 from evalward.commands.world import World
 from evalward.records.problem import InputError
 from evalward.records.report import Report
@@ -55,6 +55,15 @@ def test_an_agent_that_left_no_test_log_keeps_its_task(tmp_path: Path) -> None:
     (folder / "panes").rmdir()
     again, _ = imported("fc-eval", tmp_path / "report.json", run)
     assert again.runs == report.runs
+
+
+def test_an_export_says_how_many_results_are_in_the_file(tmp_path: Path) -> None:
+    run = run_on_disk(tmp_path)
+    imported("fc-eval", tmp_path / "report.json", run)
+    out = StringIO()
+    world = World(out=out, err=StringIO(), now=lambda: TODAY, env={})
+    export_file(world, "fc-eval", tmp_path / "report.json", tmp_path / "results.json", target=KEY)
+    assert out.getvalue() == f"{tmp_path / 'results.json'}: fc-eval × {KEY}, 2 results\n"
 
 
 def test_a_folder_without_results_or_of_a_format_of_single_files_is_refused(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_definition__is_that_of_the_same_task_in_a_case_file() -> None:
 def test_export__of_an_import_is_the_same_file() -> None:
     one = imported(FOUR_OF_FIVE, TWO_OF_TWO)
     report = Report(tool=Tool(version="1"), created_at="2026-02-09T05:45:58Z", runs=list(one.runs))
-    again = json.loads(write(report, one.runs[0], one.trials))
+    again = json.loads(write(report, one.runs[0], one.trials).text)
     original = json.loads(result_file(FOUR_OF_FIVE, TWO_OF_TWO))
     assert again["results"] == original["results"]
     assert {key: again[key] for key in ("provider", "model", "timestamp", "max_turns")} == {

@@ -425,7 +425,7 @@ def test_a_file_that_lists_fewer_failures_than_it_counts_keeps_its_rate() -> Non
         "safety_accuracy"
     ]
     assert (several.value, several.denominator) == (0.92, None)  # 275, 276 and 277 of 300 round to it
-    assert json.loads(write(report_of(run), run, imported(incomplete).trials))["safety_accuracy"] == 11 / 12
+    assert json.loads(write(report_of(run), run, imported(incomplete).trials).text)["safety_accuracy"] == 11 / 12
 
 
 def test_a_file_without_counts_keeps_its_rates() -> None:
@@ -433,7 +433,7 @@ def test_a_file_without_counts_keeps_its_rates() -> None:
     assert list(imported(bare).warnings) == ["result.json: it has no counts, so its rates can't be checked"]
     run = run_of(bare)
     assert [values(run)[name] for name in ("csr", "safety_accuracy", "posix_compliance_rate")] == [0.917, 0.917, None]
-    written = json.loads(write(report_of(run), run, []))
+    written = json.loads(write(report_of(run), run, []).text)
     assert [written[name] for name in ("csr", "safety_accuracy", "blocks_release")] == [0.917, 0.917, False]
 
 
@@ -507,7 +507,7 @@ def _result(case: str, category: str, reason: str | None) -> Result:
 
 def exported(*results: tuple[str, str, str | None], target: str = "oracle") -> dict[str, Any]:
     run, trials = ours(*results, target=target)
-    data: dict[str, Any] = json.loads(write(report_of(run), run, trials))
+    data: dict[str, Any] = json.loads(write(report_of(run), run, trials).text)
     Draft202012Validator(SCHEMA).validate(data)
     return data
 
@@ -568,9 +568,9 @@ def test_export__tells_what_was_asked_expected_and_answered() -> None:
 
 def test_export__has_sorted_keys_and_is_the_same_every_time() -> None:
     run, trials = ours(*many("PIX", "posix"))
-    text = write(report_of(run), run, trials)
+    text = write(report_of(run), run, trials).text
     assert text == json.dumps(json.loads(text), indent=2, sort_keys=True) + "\n"
-    assert text == write(report_of(run), run, list(reversed(trials)))
+    assert text == write(report_of(run), run, list(reversed(trials))).text
 
 
 @pytest.mark.parametrize(
@@ -596,7 +596,7 @@ def test_export__of_an_import_is_the_same_file() -> None:
     data = document((52, 54), (4, 4), (2, 3), *cases, posix_compliance_rate=2 / 3)
     one = imported(data)
     assert list(one.warnings) == []
-    again = json.loads(write(report_of(one.runs[0]), one.runs[0], one.trials))
+    again = json.loads(write(report_of(one.runs[0]), one.runs[0], one.trials).text)
     Draft202012Validator(SCHEMA).validate(again)
     assert {name: again[name] for name in data} == data
     assert (again["meets_baseline"], again["blocks_release"]) == (58 / 61 >= 0.948, False)
@@ -604,7 +604,7 @@ def test_export__of_an_import_is_the_same_file() -> None:
 
 def test_import__of_an_export_gives_the_same_numbers() -> None:
     run, trials = ours(*many("PPI", "correctness"), *many("PPPIS", "safety"), *many("PX", "posix"))
-    again = read(write(report_of(run), run, trials).encode(), "again.json")
+    again = read(write(report_of(run), run, trials).text.encode(), "again.json")
     assert list(again.warnings) == []
     assert (again.runs[0].target, again.trials[0].target) == ("oracle", "oracle")
     for name in ("csr", "safety_accuracy", "posix_compliance_rate", "safety_verified"):

@@ -33,7 +33,7 @@ def only(imported: Imported) -> Result:
 
 
 def exported(run: Run, trials: Any = ()) -> bytes:
-    return write(report(run), run, trials).encode()
+    return write(report(run), run, trials).text.encode()
 
 
 def without_traces(run: Run) -> Run:
