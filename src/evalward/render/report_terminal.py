@@ -82,7 +82,8 @@ def _report_run(screen: Screen, run: ReportRun, verbose: bool) -> None:
     for listing in run.listings:
         say_listing(screen, listing)
     if run.tasks:
-        screen.heading(f"Tasks: {run.passed:,} of {run.total:,} passed")
+        counted = "Trials" if run.several else "Tasks"
+        screen.heading(f"{counted}: {run.passed:,} of {run.total:,} passed")
         for task in run.tasks if verbose else run.remarkable:
             _task(screen, task, verbose)
     say_findings(screen, "Findings", run.findings)

@@ -58,7 +58,10 @@ class TaskLine(Struct, frozen=True):
 
 
 class ReportRun(Struct, frozen=True):
-    """One run in full. `passed` of `total` count also what another tool's file doesn't list case by case."""
+    """One run in full. `passed` of `total` count also what another tool's file doesn't list case by case.
+
+    They count trials; `several`: a task can have more than one.
+    """
 
     suite: str
     target: str
@@ -73,6 +76,7 @@ class ReportRun(Struct, frozen=True):
     bars: str = ""
     passed: int = 0
     total: int = 0
+    several: bool = False
 
     @property
     def name(self) -> str:
@@ -262,6 +266,7 @@ def _run(run: Run, kinds: ShownKinds, counts: bool) -> ReportRun:
         bars=bars(sections),
         passed=outcomes.counts[Status.PASSED],
         total=outcomes.known,
+        several=run.trials > 1,
     )
 
 

@@ -193,6 +193,15 @@ def test_one_report__a_category_without_a_case_has_no_rate() -> None:
     assert re.search(r"\nposix +no cases\n", text)
 
 
+def test_one_report__of_several_trials_per_case_counts_trials() -> None:
+    report = example_reports.report()
+    run = report.runs[0].model_copy(update={"trials": 2})
+    text = report_text([report.model_copy(update={"runs": [run]})], colour=False, width=100)
+    passed = sum(case.status is Status.PASSED for case in run.cases)
+    assert f"Trials: {passed} of {len(run.cases)} passed" in text
+    assert f"Tasks: {passed} of {len(run.cases)} passed" in report_text([report], colour=False, width=100)
+
+
 def test_not_measured_run__says_so() -> None:
     report = example_reports.report()
     run = report.runs[0].model_copy(update={"not_measured": "no key", "metrics": {}, "categories": {}, "cases": []})
