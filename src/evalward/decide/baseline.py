@@ -251,7 +251,7 @@ def _obstacles_of_run(run: Run, *, errors: bool) -> Iterator[tuple[str, str]]:
         yield f"{run.name} was not measured: {run.not_measured}", "Run it where it can be measured."
     if bad:
         broken = sum(result.status is Status.ERROR for result in bad)
-        counts = f"{broken} errors, {len(bad) - broken} skipped"
+        counts = f"{broken} error{'' if broken == 1 else 's'}, {len(bad) - broken} skipped"
         why = bad[0].message or bad[0].reason or "no reason given"
         yield f"{run.name} is incomplete: {counts} (first: {bad[0].id}: {why})", "Fix that, then run again."
     if run.standing is not None:

@@ -158,11 +158,11 @@ def test_the_order_of_cases_and_parts_is_no_news() -> None:
         (report(run(passes("a")), interrupted="killed"), "the run was interrupted: killed"),
         (
             report(run([result("a"), result("b", "error", message="provider down")])),
-            "bash-tools × replay:haiku is incomplete: 1 errors, 0 skipped (first: b: provider down)",
+            "bash-tools × replay:haiku is incomplete: 1 error, 0 skipped (first: b: provider down)",
         ),
         (
             report(run([result("a", "skipped", reason="not_run"), result("b", "error")])),
-            "is incomplete: 1 errors, 1 skipped (first: a: not_run)",
+            "is incomplete: 1 error, 1 skipped (first: a: not_run)",
         ),
         (report(run(passes("a"), planned=3)), "bash-tools × replay:haiku has 1 of 3 trials"),
         (report(run([], not_measured="no key"), run(passes("a"), suite="x")), "was not measured: no key"),

@@ -102,6 +102,14 @@ def test_without_a_result_failing_tests_still_fail() -> None:
 def test_benchmarks_without_a_valid_one_are_an_error() -> None:
     result = judged(log(result=result_object({"m.S.a": {"agent/nop": 0, "oracle/nop": 1}})))
     assert (result.status, result.reason) == (Status.ERROR, "no_valid_benchmark")
+    assert result.message == "the only benchmark has no valid speedup"
+    two = judged(log(result=result_object({name: {"agent/nop": 0, "oracle/nop": 1} for name in ("m.S.a", "m.S.b")})))
+    assert two.message == "none of the 2 benchmarks has a valid speedup"
+
+
+def test_one_error_is_one_error() -> None:
+    told = {count: judged(log(altered(error=count))).checks[0].detail for count in (1, 2)}
+    assert told == {1: "12 passed, 0 failed, 1 error", 2: "12 passed, 0 failed, 2 errors"}
 
 
 ZEROED = {"agent_advantage": 0.0, "per_benchmark_speedups": {}, "total_benchmarks": 0}

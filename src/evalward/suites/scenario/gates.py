@@ -131,24 +131,24 @@ def _no_constant(name: str) -> Any:
 
 async def _file_exists(gate: FileExists, evidence: GateEvidence) -> Verdict:
     there = evidence.place.file_type(gate.path)
-    return (True, f"{gate.path}: a {there}") if there else (False, f"{gate.path}: there is nothing")
+    return (True, f"{gate.path} is a {there}") if there else (False, f"{gate.path} doesn't exist")
 
 
 def _text(path: str, place: Workplace) -> tuple[str | None, str]:
     """The file's text, or `None` and why there is none."""
     there = place.file_type(path)
     if there is None:
-        return None, f"{path}: there is no such file"
+        return None, f"{path} doesn't exist"
     try:
         content = place.read_file(path) if there == "file" else None
     except FileTooLargeError as error:  # the agent's doing, no fault of the sandbox's
         return None, f"{path}: {error}"
     if content is None:
-        return None, f"{path}: " + ("it can't be read" if there == "file" else f"it is a {there}, no file")
+        return None, f"{path} can't be read" if there == "file" else f"{path} is a {there}, no file"
     try:
         return content.decode("utf-8"), ""
     except UnicodeDecodeError:
-        return None, f"{path}: it is not UTF-8 text"
+        return None, f"{path} is not UTF-8 text"
 
 
 async def _file_contains(gate: FileContains, evidence: GateEvidence) -> Verdict:

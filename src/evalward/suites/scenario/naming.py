@@ -26,8 +26,11 @@ def how_it_went(run: AgentRun, timeout_s: float) -> str:
 
 
 def check_of(gate: WrittenGate, result: GateResult) -> CheckResult:
-    """A gate's result as a check."""
-    return CheckResult(check=name_of(gate), passed=result.passed, detail=result.message)
+    """A gate's result as a check: a path that its name ends with isn't said again."""
+    detail = result.message
+    if isinstance(gate, FileExists) and detail.startswith(f"{gate.path} "):
+        detail = "it" + detail.removeprefix(gate.path)
+    return CheckResult(check=name_of(gate), passed=result.passed, detail=detail)
 
 
 def name_of(gate: WrittenGate) -> str:

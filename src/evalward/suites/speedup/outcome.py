@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from evalward.records.result import CheckResult, Details, Result, Status
 from evalward.records.trace import Usage
+from evalward.render.numbers import plural
 from evalward.suites.speedup.details import SpeedupDetails
 
 SHOWN_NOTES = 2
@@ -77,8 +78,14 @@ def _ended(details: SpeedupDetails, skipped: bool) -> tuple[Status, SpeedupReaso
         notes = [note for note in details.notes if note.startswith("RESULT:")]
         return Status.ERROR, SpeedupReason.NO_RESULT, "; ".join(notes) or "no benchmark was measured"
     if not details.num_valid_benchmarks and details.legacy_percentage is None:
-        return Status.ERROR, SpeedupReason.NO_VALID, f"none of {details.num_benchmarks} benchmarks gave a valid speedup"
+        return Status.ERROR, SpeedupReason.NO_VALID, _no_valid(details.num_benchmarks)
     return Status.PASSED, None, None
+
+
+def _no_valid(benchmarks: int) -> str:
+    if benchmarks == 1:
+        return "the only benchmark has no valid speedup"
+    return f"none of the {benchmarks:,} benchmarks has a valid speedup"
 
 
 def _first_line(note: str) -> str:
@@ -94,7 +101,7 @@ def _failed(details: SpeedupDetails) -> SpeedupReason:
 
 def _checks(details: SpeedupDetails) -> list[CheckResult]:
     tests, snapshot = details.pytest_summary, details.snapshot_summary
-    tested = f"{tests.passed} passed, {tests.failed} failed, {tests.error} errors"
+    tested = f"{tests.passed} passed, {tests.failed} failed, {plural(tests.error, 'error')}"
     compared = f"{snapshot.passed} passed, {snapshot.pass_to_fail} passed before and fail now"
     unread = {"missing": "the results are missing", "invalid": "the results can't be read"}
     forged = [CheckResult(check="times", passed=False, detail="they can't be true")] if details.times_forged else []
