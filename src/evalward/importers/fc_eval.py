@@ -7,8 +7,8 @@ agent's own log or a recording of its terminal. Agents are runs of their own, by
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evalward.importers import fc_eval_layout as layout
@@ -83,12 +83,22 @@ class FcEvalImporter:
         """Every `results.json` by itself; all files of single tasks together, as one run of each agent."""
         found = _sorted(files)
         whole = [*found.results, *_of_trials(found.trials)]
-        read = [(file, read_results(data, file, found.suite, found.at)) for file, data in whole]
+        read = [(file, _dated(read_results(data, file, found.suite, found.at), [file])) for file, data in whole]
         if found.logs:
-            read.append((next(iter(found.logs)), _of_logs(found)))
+            read.append((next(iter(found.logs)), _dated(_of_logs(found), found.logs)))
         if not read:
             raise wrong(files[0].file if files else "", "there is no result and no test log in it", REMEDY)
         return read
+
+
+def _dated(read: Imported, files: Iterable[str]) -> Imported:
+    """With the date of the run's folder where no file tells one: its zone is a guess, but the day is the run's."""
+    written = None if read.created_at else layout.run_date(files)
+    moment = layout.moment_of(written) if written else None
+    if moment is None:
+        return read
+    note = f"the run's date is that of its folder's name, {written}; its time zone is unknown, UTC is assumed"
+    return replace(read, created_at=moment, warnings=[note, *read.warnings])
 
 
 def _of_logs(found: _Sorted) -> Imported:

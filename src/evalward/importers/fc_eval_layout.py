@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import Literal
 
+from evalward.records.moments import instant
 from evalward.records.problem import InputError, wrong
 from evalward.suites.speedup.failure import plain, role_of
 
@@ -33,6 +35,8 @@ _TRIAL = re.compile(r"\.(?P<attempt>[0-9]{1,6})-of-[0-9]{1,6}\.(?P<run>.+)", re.
 _TRIAL_START = re.compile(r"\.[0-9]{1,6}-of-[0-9]{1,6}(?=\..)")
 _AGENT = re.compile(r"(?P<run>.+)\.agent-(?P<number>[0-9]{1,4})-(?P<agent>.+)")
 _NUMBERED = re.compile(r"agent-(?P<number>[0-9]{1,4})-")
+_RUN_DATE = re.compile(r"(?<![0-9])[0-9]{4}(?:-[0-9]{2}){2}__(?:[0-9]{2}-){2}[0-9]{2}(?![0-9])")
+_RUN_DATE_FORM = "%Y-%m-%d__%H-%M-%S"
 _OTHER_NAMES = {"commands.txt", "run.log", "fc.lock", "tb.lock"}
 _OTHER_RECORDINGS = {"tests.cast", "setup.cast"}  # of the harness's own sessions: no agent works in them
 
@@ -87,6 +91,27 @@ def trial_folder(file: str) -> TrialFolder | None:
     if agent is None:
         return TrialFolder(task, int(found["attempt"]), found["run"])
     return TrialFolder(task, int(found["attempt"]), agent["run"], int(agent["number"]), agent["agent"])
+
+
+def run_date(files: Iterable[str]) -> str | None:
+    """The moment that the folder of a run is called after, as it is written there; of several runs the last."""
+    return max(filter(None, map(_run_date, files)), default=None)
+
+
+def _run_date(file: str) -> str | None:
+    found = [date for folder in PurePath(file).parts[:-1] for date in _RUN_DATE.findall(folder)]
+    return found[-1] if found else None
+
+
+def moment_of(run: str) -> str | None:
+    """What a run is called after as a moment, `None` where there is none such.
+
+    FC-Eval takes the clock of its machine and writes no zone; it is read as UTC.
+    """
+    try:
+        return instant(datetime.strptime(run, _RUN_DATE_FORM).isoformat(), UTC)
+    except ValueError:
+        return None
 
 
 def numbered(file: str) -> int | None:

@@ -19,6 +19,7 @@ from evalward.records.problem import InputError, Place, wrong
 from evalward.records.report import Run, Subject
 from evalward.records.result import Result, Status, Trial
 from evalward.records.trace import Trace, Usage
+from evalward.render.numbers import plural
 from evalward.suites.speedup.counting import has_metrics
 from evalward.suites.speedup.details import Role, SpeedupDetails
 from evalward.suites.speedup.failure import FailureEvidence, key_among, merge, role_of
@@ -213,7 +214,10 @@ def _trial(trial: _Trial, keys: Sequence[str], attempt: Mapping[str, int]) -> It
             and details.pytest_summary.failed_total
             and "oracle" not in map(role_of, evidence)
         ):
-            warnings.append(f"{details.pytest_summary.failed_total} failing tests are reported as tolerated")
+            failing = details.pytest_summary.failed_total
+            warnings.append(
+                f"{plural(failing, 'failing test')} {'is' if failing == 1 else 'are'} reported as tolerated"
+            )
         warnings += disagreements({**own, "task_cost_usd": None}, result)
         warnings = [f"{task.id}, {key}: {warning}" for warning in warnings]
         yield _Read(key, result, warnings, instruction, told=has_metrics(result))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from evalward.importers.fc_eval_layout import TrialFolder, home, numbered, trial_folder
 from evalward.records.problem import wrong
+from evalward.render.numbers import plural
 from evalward.suites.speedup.result_files import AgentLog
 
 
@@ -56,9 +57,10 @@ def _owner(steps: StepFile, logs: Mapping[str, TrialFolder | None]) -> str | Non
         return others[0]
     trial = trial_folder(steps.file)
     if others or trial is None:
+        there = f"{plural(len(others), 'test log')} are" if others else "no test log is"
         raise wrong(
             steps.file,
-            f"{len(others)} test logs are next to it, so which one it belongs to is unknown",
+            f"{there} next to it, so whose steps these are is unknown",
             "Give it with the one test log of its folder.",
         )
     number = numbered(steps.file)
@@ -91,10 +93,10 @@ def _newest(files: Sequence[StepFile]) -> StepFile:
     """Raises `InputError` where two are the newest, or it isn't known."""
     by_time = sorted(files, key=lambda each: each.changed or 0.0)
     if len(by_time) > 1 and (None in [each.changed for each in files] or by_time[-1].changed == by_time[-2].changed):
-        what = "recordings" if files[0].recording else "agent's logs"
+        what = "recording" if files[0].recording else "agent log"
         raise wrong(
             files[0].file,
-            f"{len(files)} {what} are in its folder, and which is the newest is unknown",
+            f"{plural(len(files), what)} are in its folder, and which of them is the newest is unknown",
             "Leave only the newest there.",
         )
     return by_time[-1]

@@ -23,6 +23,7 @@ THREE = {NOP: AgentRun(), ORACLE: AgentRun(SPEEDS), AGENT: AgentRun({"m.S.a": 3.
 STEPS = json.dumps(
     [{}, {"llm_metrics": {"accumulated_token_usage": {"prompt_tokens": 1000, "completion_tokens": 100}}}]
 )
+MOMENT = "2026-01-02T03:04:05Z"
 CAST = '{"version": 2}\n[0.1, "o", "x"]\n[0.2, "i", "y"]\n'
 
 
@@ -205,7 +206,7 @@ def test_the_newest_of_several_logs_counts_and_two_newest_are_refused() -> None:
     both = {**files, new: STEPS, old: "[{}]"}
     (run,) = imported(both, {new: 2.0, old: 1.0}).runs
     assert details_of(run.cases[0]).trajectory_length == 2
-    assert "which is the newest" in refused(both)
+    assert "2 agent logs are in its folder, and which of them is the newest is unknown" in refused(both)
 
 
 def test_half_a_recording_is_left_out_and_told() -> None:
@@ -335,6 +336,32 @@ def test_a_run_is_dated_by_its_metadata_or_its_trials() -> None:
     assert (read.created_at, read.runs[0].suite) == ("2026-01-02T03:04:05Z", "fc-eval")
     ended = trial("sort", {KEY: payload()}, trial_ended_at="2026-01-03T00:00:00.5+01:00")
     assert imported({"results.json": results(ended).decode()}).created_at == "2026-01-02T23:00:00Z"
+
+
+DATED = "2026-01-05__09-47-55"
+FOLDER_DATE = f"the run's date is that of its folder's name, {DATED}; its time zone is unknown, UTC is assumed"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        run_folder({"sort": THREE}, run=DATED),
+        {f"runs/{DATED}/sort/oracle/post-test.log": log()},
+        {f"runs/{DATED}/results.json": results(trial("sort", {KEY: payload()})).decode()},
+        {f"runs/{DATED}/sort/sort.1-of-1.{DATED}/results.json": json.dumps(trial("sort", {KEY: payload()}))},
+    ],
+)
+def test_a_run_without_a_date_is_dated_by_its_folders_name(files: dict[str, str]) -> None:
+    read = imported(files)
+    assert (read.created_at, read.warnings[0]) == ("2026-01-05T09:47:55Z", FOLDER_DATE)
+
+
+def test_a_folders_name_is_no_date_where_files_tell_one_or_it_is_none() -> None:
+    told = imported({f"{DATED}/results.json": results(trial("t", {KEY: payload()}), created_at=MOMENT).decode()})
+    assert (told.created_at, told.warnings) == (MOMENT, [])
+    metadata = {f"{DATED}/run_metadata.json": json.dumps({"run_id": "r", "end_time": MOMENT})}
+    assert imported({**run_folder({"sort": THREE}, run=DATED), **metadata}).created_at == MOMENT
+    assert imported(run_folder({"sort": THREE}, run="2026-13-05__09-47-55")).created_at is None
 
 
 def test_results_of_single_trials_are_read_together_without_their_agents_parts() -> None:
