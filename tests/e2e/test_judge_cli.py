@@ -28,7 +28,7 @@ def run(folder: Path, *words: str | Path, env: dict[str, str] | None = None) -> 
 def test_the_example_runs_as_it_stands() -> None:
     done = run(ROOT, "judge", "check", RUBRIC, LABELLED, "--model", RECORDED)
     assert done.returncode == 0, done.stderr
-    assert "Agreement          100% (8 of 8)" in done.stdout
+    assert "Agreement          100 % (8 of 8)" in done.stdout
     assert "Injected orders    0 of 8 verdicts turned" in done.stdout
 
 

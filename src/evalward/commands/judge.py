@@ -73,7 +73,7 @@ def _too_little(found: Calibration, min_kappa: float) -> bool:
 
 def _lines(found: Calibration, min_kappa: float) -> list[str]:
     right = found.judged - len(found.false_passes) - len(found.false_fails)
-    agreement = "not available" if found.agreement is None else f"{found.agreement:.0%}"
+    agreement = "not available" if found.agreement is None else f"{found.agreement * 100:.0f} %"
     error = found.mean_absolute_error
     distance = "not available (no labelled scores)" if error is None else f"{error:.3f}"
     rows = [

@@ -67,7 +67,7 @@ class JudgeOutcome(Record):
             return f"not judged: {self.error or 'the judge gave no verdict'}"
         parts = [f"scored {self.score:.2f}, {self.threshold:.2f} wanted"]
         if len(self.votes) > 1 and self.agreement is not None:
-            parts.append(f"{self.agreement:.0%} of {len(self.votes)} votes agree")
+            parts.append(f"{self.agreement * 100:.0f} % of {len(self.votes)} votes agree")
         if not self.passed and self.issues:
             parts.append(f"issue: {self.issues[0]}")
         return "; ".join(parts)

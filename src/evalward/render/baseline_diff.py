@@ -11,7 +11,7 @@ from evalward.records.comparison import MetricChange, Tally
 from evalward.render.console import Colour, Screen
 from evalward.render.escape import without_marks
 from evalward.render.names import quoted, short_hash
-from evalward.render.numbers import format_delta, format_value, plural
+from evalward.render.numbers import format_delta, format_value, percent, plural
 from evalward.render.reports import when
 from evalward.render.rows import metric_order
 from evalward.render.templates import render
@@ -172,7 +172,7 @@ def _case(case: CaseDifference) -> CaseLine:
 def _tally(tally: Tally | None) -> str:
     if tally is None:
         return ""
-    score = "" if tally.score is None or tally.score in {0.0, 1.0} else f", score {tally.score:.1%}"
+    score = "" if tally.score is None or tally.score in {0.0, 1.0} else f", score {percent(tally.score)}"
     return f"passed {tally.passed} of {tally.trials}{score}"
 
 

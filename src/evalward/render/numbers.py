@@ -101,6 +101,16 @@ def format_limit(value: float, unit: Unit, *, difference: bool = False) -> str:
     return _write(value, structs.replace(scale, decimals=decimals), [])
 
 
+def percent(share: float) -> str:
+    """A share in a sentence, as tables write it: `94.6 %`."""
+    return format_number(share, "ratio")
+
+
+def percent_limit(share: float) -> str:
+    """A threshold in a sentence, with no more decimals than it was given: `75 %`."""
+    return format_limit(share, "ratio")
+
+
 def format_rule(rule: Rule, unit: Unit) -> str:
     """What a rule asks for, as it was configured: `≥ 75 %, drop ≤ 5 pp`."""
     parts = [

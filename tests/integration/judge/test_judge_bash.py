@@ -105,7 +105,7 @@ def test_a_repair_and_the_threshold_of_the_config(tmp_path: Path) -> None:
 def test_votes_and_their_agreement(tmp_path: Path) -> None:
     judge = {"model": "recorded:judge.jsonl", "votes": 3}
     polite = results(write(tmp_path, {"polite": [says(1), says(0.6), says(0.8)]}, TASKS[:1], judge=judge))["polite"]
-    assert polite.checks[1].detail == "scored 0.80, 0.70 wanted; 67% of 3 votes agree"
+    assert polite.checks[1].detail == "scored 0.80, 0.70 wanted; 67 % of 3 votes agree"
 
 
 def test_without_a_judge_it_passes_unseen_and_weighs_nothing(tmp_path: Path) -> None:

@@ -76,11 +76,11 @@ def test_most_tasks__are_counted_by_task_and_not_by_trial() -> None:
 @pytest.mark.parametrize(
     ("rows", "names"),
     [
-        (suite(score=85), "overall 85.0% (healthy: > 90%)"),
-        (suite(ok=78), "tool calls 78.0% (healthy: > 80%)"),
+        (suite(score=85), "overall 85.0 % (healthy: > 90 %)"),
+        (suite(ok=78), "tool calls 78.0 % (healthy: > 80 %)"),
         (suite(turns=6), "6.0 turns a task (healthy: < 5)"),
-        (suite(category=60), "category weak 60.0% (healthy: ≥ 70%)"),
-        ([result("a", calls=(0, 0))], "tool calls not available (healthy: > 80%)"),
+        (suite(category=60), "category weak 60.0 % (healthy: ≥ 70 %)"),
+        ([result("a", calls=(0, 0))], "tool calls not available (healthy: > 80 %)"),
     ],
 )
 def test_neither_healthy_nor_in_friction__names_the_condition(rows: list[Result], names: str) -> None:
@@ -154,8 +154,8 @@ def test_tokens_that_nobody_told_are_no_signal() -> None:
 def test_the_healthy_profile_shows_the_numbers() -> None:
     found = findings(*suite(score=95, ok=90))["healthy_profile"]
     assert found.level == "good"
-    assert "95.0%" in found.evidence
-    assert "90.0%" in found.evidence
+    assert "95.0 %" in found.evidence
+    assert "90.0 %" in found.evidence
     assert found.threshold == (
-        "overall > 90%, tool calls > 80%, turns a task < 5, every category ≥ 70%, natural stops > 50% of the tasks"
+        "overall > 90 %, tool calls > 80 %, turns a task < 5, every category ≥ 70 %, natural stops > 50 % of the tasks"
     )

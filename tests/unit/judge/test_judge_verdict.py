@@ -118,7 +118,7 @@ def test_several_votes_are_averaged_and_their_agreement_is_shown() -> None:
     assert found.agreement == pytest.approx(2 / 3)
     assert found.spread == pytest.approx(0.4)
     assert found.usage.input_tokens == 2700
-    assert found.sentence == "scored 0.73, 0.70 wanted; 67% of 3 votes agree"
+    assert found.sentence == "scored 0.73, 0.70 wanted; 67 % of 3 votes agree"
 
 
 def test_most_votes_against_their_mean_are_told() -> None:

@@ -17,6 +17,8 @@ from evalward.render.numbers import (
     format_number,
     format_rule,
     format_value,
+    percent,
+    percent_limit,
     plural,
     rule_limits,
     rule_moves,
@@ -69,6 +71,10 @@ def test_number__has_its_unit(value: float, unit: Unit, text: str) -> None:
 )
 def test_number__looks_different_where_it_is(value: float, other: float, text: str) -> None:
     assert format_number(value, "ratio", [other]) == text
+
+
+def test_percent__is_written_alike_in_sentences_and_tables() -> None:
+    assert (percent(0.27), percent(0.9999999), percent_limit(0.9)) == ("27.0 %", "99.9999 %", "90 %")
 
 
 SHARES = st.floats(min_value=0, max_value=1)

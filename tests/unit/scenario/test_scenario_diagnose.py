@@ -59,7 +59,7 @@ def test_what_the_tool_says_to_all_of_them__stands_beside() -> None:
 def test_a_subcommand_that_is_hard_for_all_is_named() -> None:
     runs = [of("one", tried("a", {"x": True}, errors=2)), of("two", tried("a", {"x": True}, errors=3))]
     (found,) = diagnose(runs)
-    assert (found.id, found.evidence) == ("hard_subcommand", "50% to 75% of its uses")
+    assert (found.id, found.evidence) == ("hard_subcommand", "50.0 % to 75.0 % of its uses")
 
 
 def test_trouble_of_one_is_its_own() -> None:

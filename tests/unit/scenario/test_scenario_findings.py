@@ -47,15 +47,15 @@ def test_errors_and_help(errors: int, helps: int, pattern: str | None) -> None:
 
 def test_the_commands_and_errors_behind_it_are_shown() -> None:
     found = findings(used(4, 0))["wrong_examples"]
-    assert found.evidence == "errors 40%, help 0.0 a trial; $ todo add → 2: no such list"
-    assert (found.threshold, found.cases) == ("errors > 25%, help ≤ 2 a trial", ["a"])
+    assert found.evidence == "errors 40.0 %, help 0.0 a trial; $ todo add → 2: no such list"
+    assert (found.threshold, found.cases) == ("errors > 25 %, help ≤ 2 a trial", ["a"])
 
 
 def test_first_tries_are_judged_over_subcommands() -> None:
     often = trial(counts=(10, 2, 0), first=2)
     assert "low_first_try" not in findings(often)
     wrong = trial(counts=(10, 4, 2), first=2)
-    assert findings(wrong)["low_first_try"].evidence.startswith("50% of the subcommands worked at once")
+    assert findings(wrong)["low_first_try"].evidence.startswith("50.0 % of the subcommands worked at once")
 
 
 def test_first_tries_of_which_nobody_knows_the_end__say_nothing() -> None:

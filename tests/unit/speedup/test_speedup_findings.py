@@ -45,6 +45,8 @@ def test_an_oracle_that_fails_is_told_in_its_run_and_in_the_others() -> None:
 def test_a_negative_advantage_makes_cost_weighting_reward_spending() -> None:
     slow = details(speeds(("m.S.a", 1, 2)))
     assert "negative_cost_weighting" in found(trial_of("t", slow, cost=0.1))
+    told = found(trial_of("t", slow, cost=0.1))["negative_cost_weighting"].evidence
+    assert told == "agent_advantage −1.00×, cost_weighted_advantage −10"
     assert "negative_cost_weighting" not in found(trial_of("t", slow))
 
 

@@ -16,8 +16,8 @@ def test_the_spread_is_told() -> None:
     agent = SideSamples({"m.steady": [0.5] * 7, "m.wild": [0.5] * 5})
     [finding] = spread_findings([trial_of("t", details(speeds(nop, agent, agent)))])
     assert (finding.id, finding.level) == ("timing_spread", "info")
-    assert finding.message == "Speedups vary by chance by 7.4% in the median benchmark"
-    assert finding.evidence == "widest: m.wild 14.8% of 5 samples, m.steady 0.0% of 7 samples"
+    assert finding.message == "Speedups vary by chance by 7.4 % in the median benchmark"
+    assert finding.evidence == "widest: m.wild 14.8 % of 5 samples, m.steady 0.0 % of 7 samples"
 
 
 @pytest.mark.parametrize("samples", [[], [1.0], [1.0, 2.0]])

@@ -12,6 +12,7 @@ from itertools import combinations
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result, Status
 from evalward.render.names import quoted
+from evalward.render.numbers import percent, percent_limit
 from evalward.suites.alike import SIMILAR_MESSAGE, shared_checks, shared_messages
 from evalward.suites.bash.faults import command_faults, messages_of
 from evalward.suites.pooling import by_case
@@ -87,7 +88,7 @@ def _alike(case_id: str, targets: int, messages: Sequence[tuple[str, int]], chec
         level="warning",
         message=f"All {targets} targets fail {quoted(case_id)} with similar errors: a limitation of the tool",
         evidence=counted + where,
-        threshold=f"an error of every target at least {SIMILAR_MESSAGE:.0%} alike",
+        threshold=f"an error of every target at least {percent_limit(SIMILAR_MESSAGE)} alike",
         advice=FIX_INTERPRETER,
         cases=[case_id],
     )
@@ -171,7 +172,7 @@ def _gap(one: Run, other: Run, use: Callable[[Run], float | None], finding: str,
             level="info",
             message=f"{quoted(more.target)} passes as much as {quoted(less.target)} with {factor:.1f} times the {word}",
             evidence=f"{max(first, second):,.0f} against {min(first, second):,.0f} {word}",
-            threshold=f"pass rates within {SAME_PASS_RATE:.0%}, {word} beyond a factor of {DIFFERENT_USE:g}",
+            threshold=f"pass rates within {percent_limit(SAME_PASS_RATE)}, {word} beyond a factor of {DIFFERENT_USE:g}",
             advice=MODEL_DIFFERENCE,
         )
 
@@ -199,8 +200,8 @@ def _category_fails_for_all(runs: Sequence[Run]) -> Iterator[Finding]:
                 id="category_fails_for_all",
                 level="warning",
                 message=f"Category {name} is weak for all {len(runs)} targets: the tool lacks something for it",
-                evidence=", ".join(f"{quoted(run.target)} {run.categories[name].rate or 0:.1%}" for run in runs),
-                threshold=f"< {ALL_FAIL_CATEGORY:.0%} for each",
+                evidence=", ".join(f"{quoted(run.target)} {percent(run.categories[name].rate or 0)}" for run in runs),
+                threshold=f"< {percent_limit(ALL_FAIL_CATEGORY)} for each",
                 advice=ADD_BUILTINS,
             )
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 from evalward.records.metric import Measurement
 from evalward.records.report import Finding
 from evalward.records.result import Result
+from evalward.render.numbers import percent, percent_limit
 from evalward.suites.bash.details import BashDetails
 from evalward.suites.pooling import by_case
 
@@ -86,8 +87,13 @@ def _conditions(n: Numbers) -> list[_Condition]:
     weakest = min(n.categories, key=lambda name: n.categories[name], default=None)
     lowest = 1.0 if weakest is None else n.categories[weakest]
     return [
-        _condition("overall", n.overall, lambda v: v > HEALTHY_OVERALL, f"> {HEALTHY_OVERALL:.0%}"),
-        _condition("tool calls", n.tool_success, lambda v: v > HEALTHY_TOOL_SUCCESS, f"> {HEALTHY_TOOL_SUCCESS:.0%}"),
+        _condition("overall", n.overall, lambda v: v > HEALTHY_OVERALL, f"> {percent_limit(HEALTHY_OVERALL)}"),
+        _condition(
+            "tool calls",
+            n.tool_success,
+            lambda v: v > HEALTHY_TOOL_SUCCESS,
+            f"> {percent_limit(HEALTHY_TOOL_SUCCESS)}",
+        ),
         _Condition(
             "turns a task",
             f"{n.turns:.1f} turns a task" if n.turns is not None else "turns a task not available",
@@ -98,11 +104,15 @@ def _conditions(n: Numbers) -> list[_Condition]:
             f"category {weakest}",
             lowest,
             lambda v: v >= HEALTHY_CATEGORY,
-            f"≥ {HEALTHY_CATEGORY:.0%}",
+            f"≥ {percent_limit(HEALTHY_CATEGORY)}",
             "every category",
         ),
         _condition(
-            "natural stops in", n.natural_tasks, lambda v: v > MOST, f"> {MOST:.0%} of the tasks", "natural stops"
+            "natural stops in",
+            n.natural_tasks,
+            lambda v: v > MOST,
+            f"> {percent_limit(MOST)} of the tasks",
+            "natural stops",
         ),
     ]
 
@@ -113,7 +123,7 @@ def _condition(
     """A share; `name` is what the threshold is of, where that isn't the same."""
     if value is None:
         return _Condition(name or shown, f"{shown} not available", wanted, None)
-    return _Condition(name or shown, f"{shown} {value:.1%}", wanted, holds(value))
+    return _Condition(name or shown, f"{shown} {percent(value)}", wanted, holds(value))
 
 
 def _profile(n: Numbers, *, in_friction: bool) -> Iterator[Finding]:
@@ -143,8 +153,8 @@ def _friction(results: Sequence[Result], n: Numbers) -> Iterator[Finding]:
             id="tool_friction",
             level="warning",
             message="Many tool calls fail: the shell may lack what models expect of it",
-            evidence=f"{n.tool_success:.1%} of the tool calls succeed",
-            threshold=f"< {FRICTION_TOOL_SUCCESS:.0%}",
+            evidence=f"{percent(n.tool_success)} of the tool calls succeed",
+            threshold=f"< {percent_limit(FRICTION_TOOL_SUCCESS)}",
             advice=FIX_GAPS,
             cases=_cases_with_failed_calls(results),
         )
@@ -163,8 +173,8 @@ def _friction(results: Sequence[Result], n: Numbers) -> Iterator[Finding]:
             id="tokens_without_success",
             level="warning",
             message="Many tokens and few passes: stuck in retry loops",
-            evidence=f"{n.tokens:,.0f} tokens a task, {n.passed:.1%} passed",
-            threshold=f"tokens a task > {TOKENS_HIGH:,.0f} and passed < {PASS_LOW:.0%}",
+            evidence=f"{n.tokens:,.0f} tokens a task, {percent(n.passed)} passed",
+            threshold=f"tokens a task > {TOKENS_HIGH:,.0f} and passed < {percent_limit(PASS_LOW)}",
             advice="Read the longest traces of failed cases.",
         )
     if n.natural is not None and 1 - n.natural > TURN_LIMIT_OFTEN:
@@ -172,8 +182,8 @@ def _friction(results: Sequence[Result], n: Numbers) -> Iterator[Finding]:
             id="turn_limit_often",
             level="warning",
             message="Many trials end at the turn limit or cut off: the model didn't converge",
-            evidence=f"{1 - n.natural:.1%} didn't stop by themselves",
-            threshold=f"> {TURN_LIMIT_OFTEN:.0%}",
+            evidence=f"{percent(1 - n.natural)} didn't stop by themselves",
+            threshold=f"> {percent_limit(TURN_LIMIT_OFTEN)}",
             advice="Read their last turns; a higher `max_turns` helps only models that are nearly done.",
             cases=_cases_without_stop(results),
         )
@@ -184,8 +194,8 @@ def _weak_category(results: Sequence[Result], name: str, rate: float) -> Finding
         id="weak_category",
         level="warning",
         message=f"Category {name} is weak: builtins or syntax may be missing for it",
-        evidence=f"{rate:.1%} of its score",
-        threshold=f"< {FRICTION_CATEGORY:.0%}",
+        evidence=f"{percent(rate)} of its score",
+        threshold=f"< {percent_limit(FRICTION_CATEGORY)}",
         advice=ADD_GUIDANCE,
         cases=sorted({r.id for r in results if r.category == name and r.valid and r.score < r.max_score}),
     )

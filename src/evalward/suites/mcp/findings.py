@@ -8,7 +8,7 @@ from evalward.records.comparison import TOOL_OF
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result
 from evalward.render.names import quoted
-from evalward.render.numbers import plural
+from evalward.render.numbers import percent_limit, plural
 from evalward.suites.mcp.confusion import (
     CONFUSED_SHARE,
     LEAST_TRIALS,
@@ -117,7 +117,7 @@ def _confusions(valid: Sequence[Result]) -> Iterator[Finding]:
             "warning",
             message,
             evidence=f"{pair.trials:,} of {plural(pair.of, 'trial')} {expected}",
-            threshold=f"{LEAST_TRIALS} trials and {CONFUSED_SHARE:.0%} of them",
+            threshold=f"{LEAST_TRIALS} trials and {percent_limit(CONFUSED_SHARE)} of them",
             advice=advice,
             of=[result for result in valid if result.id in pair.cases],
         )
@@ -196,7 +196,7 @@ def _failing(valid: Sequence[Result]) -> Iterator[Finding]:
             "warning",
             "Many calls end in an error of the server",
             evidence="; ".join([f"{failed:,} of {plural(executed, 'call')}", *reasons[:3]]),
-            threshold=f"> {ERRORS_SHARE:.0%}",
+            threshold=f"> {percent_limit(ERRORS_SHARE)}",
             advice="Let the message say what was wrong and what a right call looks like.",
             of=found,
         )

@@ -214,7 +214,7 @@ def _judge(details: ScenarioDetails) -> list[str]:
 
 def _judge_lines(judge: JudgeOutcome) -> list[str]:
     """Scores by criterion, and the judge's words, which are a model's."""
-    agree = f", {judge.agreement:.0%} of {len(judge.votes)} votes agree" if judge.agreement is not None else ""
+    agree = f", {judge.agreement * 100:.0f} % of {len(judge.votes)} votes agree" if judge.agreement is not None else ""
     confidence = "" if judge.confidence is None else f", confidence {judge.confidence:.2f}"
     rows = [f"| {md_code(name)} | {score:.3f} |" for name, score in judge.scores.items()]
     lists = {"Issues": judge.issues, "Highlights": judge.highlights, "Notes": judge.notes}

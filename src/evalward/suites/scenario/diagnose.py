@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result, Status
 from evalward.render.names import quoted
+from evalward.render.numbers import percent, percent_limit
 from evalward.suites.alike import CommonMessage, messages_in, shared_checks, shared_messages
 from evalward.suites.pooling import by_case
 from evalward.suites.scenario.interaction import OTHERS
@@ -80,8 +81,8 @@ def _hard_subcommands(tables: Mapping[str, Table]) -> Iterator[Finding]:
                 id="hard_subcommand",
                 level="warning",
                 message=f"`{name}` fails often with all {len(found)} targets that use it",
-                evidence=f"{min(found):.0%} to {max(found):.0%} of its uses",
-                threshold=f"> {FAILS_OFTEN:.0%} with each, at least {LEAST_USES} uses",
+                evidence=f"{percent(min(found))} to {percent(max(found))} of its uses",
+                threshold=f"> {percent_limit(FAILS_OFTEN)} with each, at least {LEAST_USES} uses",
                 advice="Fix the command's arguments, its messages or its example in the guidance.",
             )
 

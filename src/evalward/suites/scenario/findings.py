@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from evalward.records.metric import Measurement
 from evalward.records.report import Finding
 from evalward.records.result import Result
+from evalward.render.numbers import percent, percent_limit
 from evalward.suites.scenario.details import SubcommandStats
 from evalward.suites.scenario.interaction import OTHERS
 from evalward.suites.scenario.metrics import details_of, was_judged
@@ -145,8 +146,8 @@ def _trust(valid: Sequence[Result]) -> Iterator[Finding]:
 
 # ------------------------------------------------------------------------------------------- the patterns
 
-_ERRORS = f"errors > {ERROR_HIGH:.0%}"
-_FEW_ERRORS = f"errors ≤ {ERROR_LOW:.0%}"
+_ERRORS = f"errors > {percent_limit(ERROR_HIGH)}"
+_FEW_ERRORS = f"errors ≤ {percent_limit(ERROR_LOW)}"
 _HELP = f"help > {HELP_HIGH:g} a trial"
 _LITTLE_HELP = f"help ≤ {HELP_LOW:g} a trial"
 
@@ -158,8 +159,8 @@ def _patterns(valid: Sequence[Result], n: _Numbers) -> Iterator[Finding]:
             "low_first_try",
             "warning",
             "Many subcommands fail when they are first used: the docs mislead, or the command line confuses",
-            evidence=_with_failures(f"{n.first_tries:.0%} of the subcommands worked at once", valid),
-            threshold=f"< {FIRST_TRY_LOW:.0%}",
+            evidence=_with_failures(f"{percent(n.first_tries)} of the subcommands worked at once", valid),
+            threshold=f"< {percent_limit(FIRST_TRY_LOW)}",
             advice="Fix the guidance where the first commands went wrong.",
             of=_with_errors(valid),
         )
@@ -179,8 +180,8 @@ def _patterns(valid: Sequence[Result], n: _Numbers) -> Iterator[Finding]:
             "not_completed",
             "warning",
             "Many runs don't come to their own end: time-outs, crashes, or the agent gave up",
-            evidence=f"{n.completion:.0%} completed",
-            threshold=f"< {COMPLETION_LOW:.0%}",
+            evidence=f"{percent(n.completion)} completed",
+            threshold=f"< {percent_limit(COMPLETION_LOW)}",
             advice="Read how they ended; a longer timeout helps only agents that are nearly done.",
             of=[r for r in valid if details_of(r).completed is False],
         )
@@ -235,7 +236,7 @@ def _errors_and_help(valid: Sequence[Result], n: _Numbers) -> Iterator[Finding]:
     errors, asked = n.errors, n.help_calls
     if errors is None or asked is None:
         return
-    numbers = f"errors {errors:.0%}, help {asked:.1f} a trial"
+    numbers = f"errors {percent(errors)}, help {asked:.1f} a trial"
     for pattern in _TABLE:
         if pattern.holds(errors, asked):
             yield trial_finding(
@@ -290,7 +291,7 @@ def _subcommands(valid: Sequence[Result]) -> Iterator[Finding]:
             "warning",
             f"`{name}` is retried again and again: its error messages don't help",
             evidence=_with_failures(numbers, valid, name),
-            threshold=f"> {RETRY_HIGH:.0%} of its uses, at least {RETRY_LEAST} retries",
+            threshold=f"> {percent_limit(RETRY_HIGH)} of its uses, at least {RETRY_LEAST} retries",
             advice="Let the message say what was wrong and what a right command looks like.",
             of=[r for r in valid if _retried(r, name)],
         )

@@ -11,7 +11,7 @@ from evalward.records.metric import EPSILON
 from evalward.records.report import Finding
 from evalward.records.result import Result
 from evalward.render.names import quoted
-from evalward.render.numbers import format_delta, plural
+from evalward.render.numbers import format_delta, percent_limit, plural
 from evalward.suites.skill.confusion import CONFUSED_SHARE, LEAST_TRIALS, SkillPair, skill_pairs
 from evalward.suites.skill.evidence import NO_SKILL, contrast
 from evalward.suites.skill.metrics import details_of, is_asked, is_near_miss, valid_arm, values_of
@@ -80,7 +80,7 @@ def _missed(valid: Sequence[Result]) -> Iterator[Finding]:
             "warning",
             f"{quoted(skill)} was not loaded by queries that ask for it",
             evidence=f"{len(missed):,} of {plural(len(asked), 'trial')}" + (f"; they share: {words}" if words else ""),
-            threshold=f"{LEAST_TRIALS} trials and {CONFUSED_SHARE:.0%} of them",
+            threshold=f"{LEAST_TRIALS} trials and {percent_limit(CONFUSED_SHARE)} of them",
             advice="Name these requests in its description, in the words that people use.",
             of=missed,
         )
@@ -110,7 +110,7 @@ def _taken(valid: Sequence[Result]) -> Iterator[Finding]:
                 "warning",
                 f"{quoted(skill)} was loaded by queries that are not for it",
                 evidence=f"{len(taken):,} of {plural(len(near), 'trial')}",
-                threshold=f"{CONFUSED_SHARE:.0%} of them",
+                threshold=f"{percent_limit(CONFUSED_SHARE)} of them",
                 advice="Say in its description what it is not for.",
                 of=taken,
             )
@@ -125,7 +125,7 @@ def _confused(valid: Sequence[Result]) -> Iterator[Finding]:
             "warning",
             f"Asked for {quoted(pair.wanted)}, {quoted(pair.won)} was loaded first",
             evidence=_evidence(pair),
-            threshold=f"{LEAST_TRIALS} trials and {CONFUSED_SHARE:.0%} of them",
+            threshold=f"{LEAST_TRIALS} trials and {percent_limit(CONFUSED_SHARE)} of them",
             advice="Say in both descriptions when to use this one and when the other.",
             of=[result for result in valid if result.id in pair.cases],
         )

@@ -9,6 +9,7 @@ from statistics import median
 from evalward.records.metric import Measurement
 from evalward.records.report import Finding
 from evalward.records.result import Result
+from evalward.render.numbers import format_factor, format_number
 from evalward.suites.speedup.details import INCREDIBLE, LEVELS, BenchmarkSpeed, SpeedupDetails
 from evalward.suites.speedup.log import REPEATED
 from evalward.suites.speedup.payload import details_of
@@ -129,7 +130,8 @@ def _incredible(valid: Pairs) -> Iterator[Finding]:
             level="warning",
             message=f"{_counted(len(found), 'benchmark')} can hardly be as fast as measured",
             evidence=", ".join(
-                f"{b.name[:80]} {b.agent:.3g}×, oracle {b.oracle:.3g}×" for _, b in found[:SHOWN_BENCHMARKS]
+                f"{b.name[:80]} {format_factor(b.agent)}, oracle {format_factor(b.oracle)}"
+                for _, b in found[:SHOWN_BENCHMARKS]
             ),
             threshold=f"{INCREDIBLE} times the oracle's speedup",
             advice="Read the change: the code under test can fake or cache what is measured. If it is sound, name "
@@ -200,7 +202,8 @@ def _rewarded_spending(measurement: Measurement) -> Iterator[Finding]:
             id="negative_cost_weighting",
             level="warning",
             message="The advantage is negative, so a more expensive run gets a better cost_weighted_advantage",
-            evidence=f"agent_advantage {advantage:.6f}, cost_weighted_advantage {weighted:.6f}",
+            evidence=f"agent_advantage {format_number(advantage, 'speedup', [0.0])}, "
+            f"cost_weighted_advantage {format_number(weighted, 'score')}",
             threshold="agent_advantage ≥ 0",
             advice="Don't compare or gate by cost_weighted_advantage here.",
         )

@@ -7,6 +7,7 @@ from statistics import median
 
 from evalward.records.report import Finding
 from evalward.records.result import Result
+from evalward.render.numbers import percent
 from evalward.suites.speedup.findings import noise
 from evalward.suites.speedup.payload import details_of
 
@@ -27,6 +28,7 @@ def spread_findings(results: Sequence[Result]) -> Iterator[Finding]:
     widest = sorted(found, key=lambda each: (-each[0], each[1]))[:SHOWN]
     yield Finding(
         id="timing_spread",
-        message=f"Speedups vary by chance by {median(value for value, _, _ in found):.1%} in the median benchmark",
-        evidence="widest: " + ", ".join(f"{name[:80]} {value:.1%} of {count} samples" for value, name, count in widest),
+        message=f"Speedups vary by chance by {percent(median(value for value, _, _ in found))} in the median benchmark",
+        evidence="widest: "
+        + ", ".join(f"{name[:80]} {percent(value)} of {count} samples" for value, name, count in widest),
     )
