@@ -175,6 +175,6 @@ def test_category_that_fails_for_all() -> None:
 
     finding = found(weak("m/one"), weak("m/two"))["category_fails_for_all"]
     assert "Category tar is weak for all 2 targets" in finding.message
-    assert finding.evidence == "`m/one` 40.0%, `m/two` 40.0%"
+    assert finding.evidence == "`m/one` 40.0 %, `m/two` 40.0 %"
     strong = run([result("a", "failed", category="tar", score=0.5), result("b", category="jq")], target="m/two")
     assert "category_fails_for_all" not in found(weak("m/one"), strong)
