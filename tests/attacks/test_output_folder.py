@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -379,3 +381,35 @@ def test_a_file_that_a_user_names_is_not_written_through_a_repositorys_link(tmp_
     (tmp_path / "mine").symlink_to(outside)
     write_file(tmp_path / "mine" / "new", b"x")  # a link of the user's own, in no repository
     assert content(outside) == {"victim": "precious", "new": "x"}
+
+
+CLAIM = """\
+import sys
+from pathlib import Path
+from evalward.keeper.outputs import OutputFolder
+
+OutputFolder.open(Path(sys.argv[1])).claim()
+print("claimed", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_folder_in_which_a_run_is_at_work__is_refused_and_keeps_all(tmp_path: Path) -> None:
+    """The second run would remove the first one's trials, and both would end well."""
+    folder = tmp_path / "out"
+    write_files(folder, {"report.json": "{}", "trials/tools/oracle/one.json": "{}"})
+    first = subprocess.Popen(
+        [sys.executable, "-c", CLAIM, os.fspath(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    with first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "claimed\n"
+        second = OutputFolder.open(folder)
+        for refused in (second.clear, second.claim):
+            with pytest.raises(InputError, match="another run is writing into it"):
+                refused()
+        assert (folder / "trials/tools/oracle/one.json").exists()
+        first.kill()
+    second.clear()
+    OutputFolder.open(folder).clear()  # our own process has it
+    assert list(folder.iterdir()) == []

@@ -95,6 +95,7 @@ def services_of(
 
     def opened() -> OutputFolder:
         folder = open_output(world, output)
+        folder.claim()
         if clear is not None:
             folder.clear(*([clear] if clear else []))
         return folder

@@ -6,6 +6,7 @@ So nothing in it may be somebody else's, and nothing that we write may end up el
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 from dataclasses import dataclass, field, replace
@@ -48,6 +49,7 @@ FILES = (
 )
 REMEDY = "Choose another folder with --output, or with the action's input output-dir."
 NO_GIT = 127
+_claimed: dict[tuple[int, int], int] = {}  # device and number of folders that are locked, each with a descriptor
 _TEMPORARY = re.compile(r"[.].+[.][0-9a-f]{16}")  # what a run that was killed may leave of a file
 
 
@@ -126,14 +128,41 @@ class OutputFolder:
             message = f"the {what} can't be read: {error.strerror or error}"
             raise wrong(str(self.path / name), message, remedy) from error
 
+    def claim(self) -> None:
+        """Keep it from other runs until our process ends. Raises `InputError` where one of them is at work in it."""
+        try:
+            if not _claim(self.folder):
+                raise _unusable(str(self.path), "another run is writing into it")
+        except OSError as error:
+            raise _unusable(str(self.path), str(error.strerror or error)) from error
+
     def clear(self, names: tuple[str, ...] = (*FILES, *FOLDERS)) -> None:
-        """Remove what an earlier run left: nobody shall take it for this one's. Raises `InputError`."""
+        """Remove what an earlier run left: nobody shall take it for this one's. It is claimed. Raises `InputError`."""
+        self.claim()
         try:
             broken = [name for name in self.folder.names() if _TEMPORARY.fullmatch(name)]
             for name in (*names, *broken):
                 self.folder.remove(name)
         except OSError as error:
             raise _unusable(str(self.path), f"what an earlier run left can't be removed: {error.strerror}") from error
+
+
+def _claim(folder: Folder) -> bool:
+    """`False` where another process has it; where the file system has no locks, nobody has. Raises `OSError`."""
+    found = os.fstat(folder.handle())
+    if (found.st_dev, found.st_ino) in _claimed:
+        return True
+    lock = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder.handle())
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        return False
+    except OSError:  # without locks
+        os.close(lock)
+        return True
+    _claimed[found.st_dev, found.st_ino] = lock
+    return True
 
 
 def _unusable(path: str, why: str) -> InputError:
