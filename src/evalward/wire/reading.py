@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from evalward.records.base import Record
+from evalward.records.json_values import has_more_values
 
 R = TypeVar("R", bound=Record)
 
-MOST_ASKED = 128 << 20
-"""Bytes of a question to a model, or of its answer: several times what providers take and what is read of them."""
+MOST_ASKED = 32 << 20
+"""Bytes of a question to a model, or of its answer: more than providers take, and than is read of one answer."""
 MOST_TALK_VALUES = 250_000
 """Values of a message in which each mistake is noted: one in a block of a conversation once for each kind of block."""
 MOST_VALUES = 3_000_000
 """Values of any other message: as many as are read of a report's file."""
 _MOST_NOTED = 1_000  # mistakes that are looked through for the first: pydantic writes all of them out, or none
-_PIECE = re.compile(
-    rb'([,\[{])|"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL
-)  # a mark, or a text, which may break off
 
 
 class BrokenMessageError(Exception):
@@ -38,24 +35,6 @@ def read(model: type[R], data: bytes, most_values: int = MOST_VALUES) -> R:
         return model.model_validate_json(data)
     except (ValidationError, RecursionError, BrokenMessageError) as error:
         raise BrokenMessageError(f"{model.__name__}: {_first(error)}") from None
-
-
-def has_more_values(data: bytes, most: int) -> bool:
-    """Whether a JSON text has more values than `most`, about: its commas and brackets, other than in its strings.
-
-    It stops there, and keeps nothing of what it has passed. More than two strings for each of them are no JSON.
-    """
-    if data.count(b",") + data.count(b"[") + data.count(b"{") <= most:
-        return False
-    marks = texts = 0
-    for piece in _PIECE.finditer(data):
-        if piece.lastindex:
-            marks += 1
-        else:
-            texts += 1
-        if marks > most or texts > 2 * most + 2:
-            return True
-    return False
 
 
 def _refuse_many(data: bytes, most: int) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalward.wire.reading import has_more_values
+from evalward.records.json_values import has_more_values
 
 JSON = st.recursive(
     st.none() | st.integers() | st.text('a,[{"\\', max_size=8),
