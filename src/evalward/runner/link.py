@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from evalward.engine.store import StoredTrial, TrialKey
 from evalward.records.base import Record
+from evalward.records.json_values import has_more_values
 from evalward.records.outline import PlanOutline
 from evalward.records.report import Report
 from evalward.records.result import Trial
@@ -186,6 +187,8 @@ class Shelf(Struct, frozen=True):
         data = m.written(m.KeptTrial(trial=trial, apart=self.name))
         if len(data) > FRAME_LIMIT:
             raise TrialTooLargeError(f"the trial has {len(data):,} bytes")
+        if has_more_values(data, reading.MOST_TALK_VALUES):  # the keeper would not read it
+            raise TrialTooLargeError(f"the trial has more than {reading.MOST_TALK_VALUES:,} values")
         try:
             return self.keeper._peer.call("keep", data).decode()
         except CallFailedError as error:

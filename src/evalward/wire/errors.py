@@ -8,7 +8,7 @@ class RemoteFilesError(Exception):
 
 
 class OtherSideError(Exception):
-    """The other process broke: its own fault, whose traceback it has written down."""
+    """The other process broke: its own fault, whose traceback is a note of this one."""
 
 
 class RunnerGoneError(OtherSideError):

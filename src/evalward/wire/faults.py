@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from typing import Literal
 
-from evalward.records.base import Record, clean_text
+from evalward.records.base import Record, clean_text, why_of
 from evalward.records.problem import InputError, Problem
 from evalward.targets.failures import Cause, TargetError
 from evalward.wire.errors import InterruptedRunError, OtherSideError, RemoteFilesError
@@ -17,7 +17,7 @@ MOST_BYTES, MOST_VALUES = 16 << 20, 100_000  # of a failure: some thousand probl
 
 class WireFault(Record):
     """A failure. `input`: the user's mistake; `target`: nobody answered; `remote`: a commit's files can't be read;
-    `system`: the operating system refused, with its number; `ours`: anything else.
+    `system`: the operating system refused, with its number; `ours`: anything else, whose traceback is the `log`.
     """
 
     kind: Literal["input", "target", "remote", "system", "interrupted", "ours"] = "ours"
@@ -27,6 +27,7 @@ class WireFault(Record):
     target: str = ""
     retry_after: float | None = None
     number: int | None = None
+    log: str = ""
 
 
 def fault_of_error(error: BaseException) -> WireFault:
@@ -48,8 +49,8 @@ def fault_of_error(error: BaseException) -> WireFault:
         return WireFault(kind="system", message=error.strerror or message, number=error.errno)
     if isinstance(error, RemoteFilesError):
         return WireFault(kind="remote", message=message)
-    text = clean_text("".join(traceback.format_exception(error)))  # for a log file, never for a page
-    return WireFault(message=text[-TRACEBACK_LIMIT:])
+    log = clean_text("".join(traceback.format_exception(error)))
+    return WireFault(message=why_of(error), log=log[-TRACEBACK_LIMIT:])
 
 
 def error_of(data: bytes) -> Exception:
@@ -66,4 +67,12 @@ def error_of(data: bytes) -> Exception:
         return OSError(fault.number, fault.message)
     if fault.kind == "remote":
         return RemoteFilesError(fault.message)
-    return InterruptedRunError() if fault.kind == "interrupted" else OtherSideError(fault.message)
+    return InterruptedRunError() if fault.kind == "interrupted" else _of_other_side(fault)
+
+
+def _of_other_side(fault: WireFault) -> OtherSideError:
+    """What it says can get into a report. Its traceback is for a log file, which has the notes of an error."""
+    error = OtherSideError(fault.message)
+    if fault.log:
+        error.add_note(fault.log)
+    return error

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import traceback
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evalward.records.base import why_of
 from evalward.records.problem import InputError, wrong
 from evalward.targets.failures import Cause, TargetError
 from evalward.wire.errors import InterruptedRunError, OtherSideError, RemoteFilesError
@@ -64,7 +67,16 @@ def test_others_keep_what_they_are() -> None:
     assert isinstance(across(KeyboardInterrupt()), InterruptedRunError)
     other = across(ValueError("\ud800 odd"))
     assert isinstance(other, OtherSideError)
-    assert "ValueError" in str(other)
+    assert str(other) == "ValueError: \ufffd odd"
+
+
+def test_a_traceback_is_for_the_log_alone() -> None:
+    try:
+        raise ValueError("why")
+    except ValueError as error:
+        other = across(error)
+    assert why_of(other) == "OtherSideError: ValueError: why"
+    assert "in test_a_traceback_is_for_the_log_alone" in "".join(traceback.format_exception(other))
 
 
 @given(st.binary(max_size=200))
