@@ -13,7 +13,7 @@ from evalward.keeper.outputs import OutputFolder
 from evalward.records.batch import SentBatch
 from evalward.targets.base import Reply
 from evalward.targets.failures import TargetError
-from evalward.targets.models import batching, bounded
+from evalward.targets.models import batching, limits
 from support.batched import answering, batch_server, batched, live_requests
 from support.model_server import KEY
 
@@ -83,7 +83,7 @@ async def test_a_line_that_is_no_answer_is_asked_live(
 
 @pytest.mark.parametrize("provider", PROVIDERS)
 async def test_a_line_without_end_is_not_read(provider: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batching, "ANSWER_LIMIT", 100_000)
+    monkeypatch.setattr(limits, "ANSWER_LIMIT", 100_000)
     with batch_server(answering(*TEXTS)) as server:
         server.batches.spoiled = lambda answers: b"x" * 5_000_000 + b"\n" + answers
         async with batched(server, tmp_path, provider) as asked:
@@ -94,7 +94,7 @@ async def test_a_line_without_end_is_not_read(provider: str, tmp_path: Path, mon
 
 
 async def test_nor_are_answers_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert bounded.ANSWER_LIMIT < batching.RESULTS_LIMIT <= 2 << 30
+    assert limits.ANSWER_LIMIT < batching.RESULTS_LIMIT <= 2 << 30
     monkeypatch.setattr(batching, "RESULTS_LIMIT", 100_000)
     with batch_server(answering(*TEXTS)) as server:
         server.batches.spoiled = lambda answers: b"{}\n" * 100_000 + answers

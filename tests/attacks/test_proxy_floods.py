@@ -18,7 +18,7 @@ from evalward.keeper.proxy import Proxy, TrialAccount
 from evalward.keeper.proxy.exchange import ByteRoom, ConnectionBounds
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.limiter import Limiter
-from evalward.targets.models import bounded
+from evalward.targets.models import limits
 from evalward.targets.models.settings import LiveSettings, Secret
 from evalward.targets.prices import Price
 from evalward.targets.purse import Purse
@@ -212,7 +212,7 @@ def endless(packing: str) -> bytes:
 
 @pytest.mark.parametrize("packing", ANSWERS)
 async def test_an_answer_without_end_breaks_off_for_agents(packing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded, "ANSWER_LIMIT", 1_000_000)
+    monkeypatch.setattr(limits, "ANSWER_LIMIT", 1_000_000)
     async with Provider(raw=endless(packing)) as provider, running(provider) as (proxy, known):
         streams = await connected(proxy)
         streams[1].write(question(proxy, known))
@@ -230,7 +230,7 @@ async def test_an_answer_without_end_breaks_off_for_agents(packing: str, monkeyp
 async def test_an_answer_without_end_is_malformed(
     packing: str, provider_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bounded, "ANSWER_LIMIT", 1_000_000)
+    monkeypatch.setattr(limits, "ANSWER_LIMIT", 1_000_000)
     async with Provider(raw=endless(packing)) as provider:
         target = live_target(provider.url, provider_name, policy=RetryPolicy(retries=0))
         with pytest.raises(Exception) as caught:  # noqa: PT011 - its cause is looked at below

@@ -97,6 +97,7 @@ def test_the_innermost_words_are_told() -> None:
         ({"retry-after": "Sat, 21 Nov 2026 08:00:30 GMT"}, 30),
         ({"retry-after": "Sat, 21 Nov 2026 07:00:00 GMT"}, 0),
         ({"retry-after": "Sat, 21 Nov 2026 08:00:30"}, 30),
+        ({"retry-after": "Mon, 01 Jan 2024 00:00:00 +99999999999999999999"}, None),
         ({"retry-after": "-1"}, None),
         ({"retry-after": "nan"}, None),
         ({"retry-after": "inf"}, None),

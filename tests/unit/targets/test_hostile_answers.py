@@ -12,9 +12,9 @@ import httpx2
 import pytest
 
 from evalward.targets.failures import Cause, TargetError
-from evalward.targets.models import bounded
+from evalward.targets.models import limits
 from evalward.targets.retry import RetryPolicy
-from support.fuzzing.answers import ANSWERS, PROVIDERS, Sent, ask
+from support.fuzzing.answers import ANSWERS, PROVIDERS, Sent, ask, sent_as_events
 from support.live import FakeTime
 
 GZIP, JSON = {"content-encoding": "gzip"}, {"content-type": "application/json"}
@@ -25,8 +25,9 @@ LIMIT = 1_000_000
 
 @pytest.fixture(autouse=True)
 def lower_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert 10_000_000 <= bounded.ANSWER_LIMIT <= 100_000_000
-    monkeypatch.setattr(bounded, "ANSWER_LIMIT", LIMIT)
+    assert 2_000_000 <= limits.ANSWER_LIMIT < limits.STREAM_LIMIT <= 32_000_000
+    monkeypatch.setattr(limits, "ANSWER_LIMIT", LIMIT)
+    monkeypatch.setattr(limits, "STREAM_LIMIT", 2 * LIMIT)
 
 
 def answer(provider: str) -> str:
@@ -38,12 +39,14 @@ def with_extra(provider: str, value: str) -> bytes:
 
 
 class Endless(httpx2.AsyncByteStream):
-    """A body that never ends, and how much of it was taken."""
+    """A body that never ends, and how much of it was taken after its `first` bytes."""
 
-    def __init__(self) -> None:
-        self.taken = 0
+    def __init__(self, first: bytes = b"") -> None:
+        self.taken, self._first = 0, first
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        if self._first:
+            yield self._first
         while True:
             self.taken += LIMIT
             yield b" " * LIMIT
@@ -109,7 +112,7 @@ def test_a_bomb_of_gzip_is_not_unpacked(provider: str, stream: bool, bomb: bytes
     with pytest.raises(TargetError) as caught:
         ask(provider, lambda: httpx2.Response(200, headers={**kind, **GZIP}, stream=Sent(bomb)), stream=stream)
     assert caught.value.cause is Cause.MALFORMED
-    assert f"the answer is longer than {LIMIT:,} bytes" in caught.value.message
+    assert f"the answer is longer than {(2 if stream else 1) * LIMIT:,} bytes" in caught.value.message
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
@@ -138,6 +141,74 @@ def test_broken_packing_is_the_providers_fault(provider: str, encoding: str, con
     error = refused(provider, lambda: httpx2.Response(200, headers=headers, stream=Sent(content)))
     assert error.cause is Cause.MALFORMED
     assert said in error.message
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_what_follows_a_packed_answer_counts(provider: str) -> None:
+    """It was gathered without end, and copied each time."""
+    body = Endless(gzip.compress(answer(provider).encode()))
+    error = refused(provider, lambda: httpx2.Response(200, headers={**JSON, **GZIP}, stream=body))
+    assert error.cause is Cause.MALFORMED
+    assert f"the answer is longer than {LIMIT:,} bytes" in error.message
+    assert body.taken == LIMIT
+
+
+NO_TEXT = ["hex", "undefined", "idna", "zip", "rot13", "base64", "utf-16"]
+"""Codecs of Python's that make no text, or none of this."""
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("codec", NO_TEXT)
+@pytest.mark.parametrize(("status", "cause"), [(200, Cause.MALFORMED), (500, Cause.OVERLOAD)])
+def test_whatever_codec_a_page_names_it_is_the_providers_fault(
+    provider: str, codec: str, status: int, cause: Cause
+) -> None:
+    headers = {"content-type": f"text/html; charset={codec}"}
+    error = refused(provider, lambda: httpx2.Response(status, headers=headers, stream=Sent(b"<html>hi</html>")))
+    assert error.cause is cause
+    assert "<html>hi</html>" in error.message
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("status", [200, 400])
+@pytest.mark.parametrize("part", ["{},", '{"type":"o"},', "0,"])
+def test_very_many_values_are_malformed(provider: str, status: int, part: str) -> None:
+    many = part * (limits.MOST_VALUES + 1)
+    body = with_extra(provider, f"[{many}0]")[:LIMIT]
+    error = refused(provider, lambda: httpx2.Response(status, headers=JSON, stream=Sent(body)))
+    assert error.cause is Cause.MALFORMED
+    assert f"the answer has more than {limits.MOST_VALUES:,} values" in error.message
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_answer_that_calls_itself_a_stream_has_the_bound_of_an_answer(provider: str) -> None:
+    body = with_extra(provider, f'"{"x" * LIMIT}"')
+    headers = {"content-type": "text/event-stream"}
+    error = refused(provider, lambda: httpx2.Response(200, headers=headers, stream=Sent(body)))
+    assert f"the answer is longer than {LIMIT:,} bytes" in error.message
+
+
+BEGUN = ('{"type": "message_start", "message": {"type": "message"}}', '{"type": "message_stop"}')
+ODD_STREAMS = [
+    ("anthropic", '{"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": 5}}'),
+    (
+        "anthropic",
+        '{"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "partial_json": 5}}',
+    ),
+    ("openai", '{"choices": [{"delta": {"tool_calls": [{"index": [], "id": 5, "function": 5}, 5]}}]}'),
+    ("openai-responses", '{"type": "response.output_item.done", "output_index": "1", "item": {}}'),
+]
+
+
+@pytest.mark.parametrize(("provider", "event"), ODD_STREAMS)
+def test_a_stream_of_other_types_is_malformed(provider: str, event: str) -> None:
+    delta = '{"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "a"}}'
+    sent = [BEGUN[0], event, delta, BEGUN[1]] if provider == "anthropic" else [event]
+    body = sent_as_events("\n".join(sent).encode())
+    headers = {"content-type": "text/event-stream"}
+    with pytest.raises(TargetError) as caught:
+        ask(provider, lambda: httpx2.Response(200, headers=headers, stream=Sent(body)), stream=True)
+    assert caught.value.cause is Cause.MALFORMED
 
 
 @pytest.mark.parametrize("packed", [gzip.compress, zlib.compress], ids=["gzip", "deflate"])

@@ -11,8 +11,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from evalward.records.trace import Block, Message, Opaque, Text, ToolResult, ToolUse
-from evalward.runner.link import Keeper
+from evalward.records.result import Result, Status, Trial
+from evalward.records.trace import Block, Message, Opaque, Text, ToolResult, ToolUse, Trace
+from evalward.runner.link import Keeper, TrialTooLargeError
 from evalward.targets.base import Reply, Request, ToolSpec
 from evalward.targets.failures import Cause, TargetError
 from evalward.targets.models import anthropic, openai_chat, openai_responses
@@ -21,10 +22,10 @@ from evalward.targets.models.reading import (
     ProviderError,
     arguments_to_send,
     body_of,
-    parsed_arguments,
     reading,
     unique_ids,
 )
+from evalward.targets.models.room import AnswerRoom, parsed_arguments
 from evalward.targets.models.sampling import takes_sampling
 from evalward.targets.models.settings import LiveSettings
 from evalward.wire.messages import KeptTrial, Models, asks, replies
@@ -170,7 +171,7 @@ def test_a_custom_tool_call_reaches_the_loop_as_text() -> None:
     ],
 )
 def test_arguments(text: str, value: Any) -> None:
-    assert parsed_arguments(text) == value
+    assert parsed_arguments(text, AnswerRoom()) == value
     assert isinstance(arguments_to_send(value), dict)
 
 
@@ -371,7 +372,7 @@ def test_what_is_nested_too_deeply_is_the_models_doing() -> None:
     (use,) = answered(300).message.tool_uses
     assert (use.name, use.input) == ("bash", None)
     with pytest.raises(MalformedError, match="nested too deeply"):  # too deep for any parser
-        answered(100_000)
+        answered(50_000)
 
 
 # --- how an answer is sampled ---------------------------------------------------------------------------------------
@@ -411,7 +412,7 @@ def test_a_request_asks_for_no_more_than_the_configuration_allows(configured: in
 @pytest.mark.parametrize("adapter", [asks, replies])
 def test_what_no_provider_takes_is_not_read(adapter: Callable[[], Any]) -> None:
     """A runner may send half a gigabyte at once; `make fuzz` found that reading it took as much again."""
-    with pytest.raises(BrokenMessageError, match="134,217,729 bytes are too much for one question or answer"):
+    with pytest.raises(BrokenMessageError, match="33,554,433 bytes are too much for one question or answer"):
         parse(adapter(), bytes(MOST_ASKED + 1))
 
 
@@ -453,6 +454,17 @@ async def test_a_question_that_no_provider_takes_is_too_long_a_conversation(requ
         with pytest.raises(TargetError, match="The conversation became longer than gpt-5 can read") as failed:
             await Keeper(Peer(ours, lambda _: None)).ask("openai", "gpt-5", request_)
         assert (failed.value.cause, failed.value.target) == (Cause.CONTEXT_LENGTH, "openai/gpt-5")
+
+
+def test_a_trial_that_the_keeper_would_not_read_is_not_sent() -> None:
+    """It was told with the traceback of the keeper's refusal, which got into the report."""
+    use = ToolUse(id="1", name="n", input={"many": [0] * MOST_TALK_VALUES})
+    trace = Trace(messages=[assistant(use)])
+    result = Result(id="a", category="c", definition="sha256:0", trial=1, status=Status.FAILED)
+    trial = Trial(suite="s", kind="bash", target="t", subject="sha256:0", result=result, trace=trace)
+    ours, theirs = socket.socketpair()
+    with ours, theirs, pytest.raises(TrialTooLargeError, match=r"^the trial has more than 250,000 values$"):
+        Keeper(Peer(ours, lambda _: None)).keep(trial)
 
 
 @pytest.mark.parametrize("wrong", [{"max_tokens": 0}, {"max_tokens": -5}, {"temperature": 3}, {"top_p": -1}])

@@ -10,8 +10,9 @@ from typing import Any
 from evalward.keeper.proxy.exchange import Limit, Refusal
 from evalward.records.providers import PROVIDERS
 from evalward.targets.base import Reply
+from evalward.targets.models.events import events_in, objects_of
 from evalward.targets.models.protocol import ModelProtocol, protocol_of
-from evalward.targets.models.reading import Json, MalformedError
+from evalward.targets.models.reading import Json, object_of, unpacking
 from evalward.targets.prices import Price
 from evalward.targets.purse import UNBOUNDED, Estimate, read_estimate
 
@@ -39,7 +40,10 @@ class ProxyProtocol:
     def reply(self, body: bytes, *, stream: bool) -> Reply:
         """An answer of status 200. Raises `MalformedError` or `ProviderError` when it is none, or not complete."""
         protocol = self.protocol
-        return protocol.reply_of(protocol.folded(events(body)) if stream else _object(body))
+        with unpacking():  # the agent has read the same, perhaps with half a character of it
+            told = objects_of(events_in(body), "replace")
+            answer = protocol.folded(told) if stream else object_of(body, errors="replace")
+        return protocol.reply_of(answer)
 
     def count_path(self) -> str | None:
         """The path that counts tokens, which costs nothing and is no turn."""
@@ -93,28 +97,6 @@ def _thinking(body: Json) -> int | None:
 
 def _counts(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value > 0
-
-
-def events(body: bytes) -> list[Json]:
-    """The data of a stream's server-sent events. Raises `MalformedError` at one that is no JSON object."""
-    text = body.decode("utf-8", "replace").replace("\r\n", "\n")
-    found: list[Json] = []
-    for block in text.split("\n\n"):
-        lines = [line[5:].removeprefix(" ") for line in block.split("\n") if line.startswith("data:")]
-        data = "\n".join(lines)
-        if data and data != "[DONE]":
-            found.append(_object(data.encode()))
-    return found
-
-
-def _object(body: bytes) -> dict[str, Any]:
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        raise MalformedError("the answer is not JSON") from None
-    if not isinstance(value, dict):
-        raise MalformedError("the answer is not a JSON object")
-    return value
 
 
 def error_body(kind: str, message: str) -> bytes:

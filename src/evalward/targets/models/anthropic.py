@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evalward.records.trace import Block, Message, Opaque, StopReason, Text, ToolResult, ToolUse, Turn, Usage
@@ -19,11 +21,11 @@ from evalward.targets.models.reading import (
     maybe,
     need,
     need_objects,
-    parsed_arguments,
     reading,
     tokens,
     unique_ids,
 )
+from evalward.targets.models.room import AnswerRoom, parsed_arguments
 from evalward.targets.models.sampling import most_tokens
 from evalward.targets.models.sending import answered
 from evalward.targets.models.settings import LiveSettings, Secret
@@ -145,49 +147,61 @@ def usage_of(usage: Json | None) -> Usage:
 # ------------------------------------------------------------------------------------------- a stream → the answer
 
 
+@dataclass
+class _Begun:
+    """A block that a stream has begun, and the pieces that it goes on with, by the field that they belong to."""
+
+    block: dict[str, Any]
+    pieces: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+
 def folded(events: Iterable[Json]) -> dict[str, Any]:
     """The message that a stream told in pieces. Raises `MalformedError` when the stream ended before the message."""
     message: dict[str, Any] = {}
-    blocks: dict[int, dict[str, Any]] = {}
-    ended = False
+    blocks: dict[int, _Begun] = {}
+    room, ended = AnswerRoom(), False
     for event in events:
         match event.get("type"):
             case "message_start":
                 message = dict(need(event, "message", dict))
             case "content_block_start":
-                blocks[need(event, "index", int)] = dict(need(event, "content_block", dict))
+                block = dict(room.take(need(event, "content_block", dict)))
+                blocks[need(event, "index", int)] = _Begun(block)
             case "content_block_delta":
-                _add(blocks, need(event, "index", int), need(event, "delta", dict))
+                _add(blocks, need(event, "index", int), need(event, "delta", dict), room)
             case "message_delta":
                 _end(message, event)
             case "message_stop":
                 ended = True
     if not message or not ended:
         raise MalformedError("the stream ended before the answer did")
-    return {**message, "content": [_whole(blocks[index]) for index in sorted(blocks)]}
+    return {**room.take(message), "content": [_whole(blocks[index], room) for index in sorted(blocks)]}
 
 
-def _add(blocks: dict[int, dict[str, Any]], index: int, delta: dict[str, Any]) -> None:
+def _add(blocks: dict[int, _Begun], index: int, delta: dict[str, Any], room: AnswerRoom) -> None:
     if index not in blocks:
         raise MalformedError("the stream goes on with a block that it never began")
-    block = blocks[index]
+    begun = blocks[index]
     match delta.get("type"):
         case "text_delta":
-            block["text"] = block.get("text", "") + need(delta, "text", str)
+            begun.pieces["text"].append(room.take_text(need(delta, "text", str)))
         case "thinking_delta":
-            block["thinking"] = block.get("thinking", "") + need(delta, "thinking", str)
+            begun.pieces["thinking"].append(room.take_text(need(delta, "thinking", str)))
         case "signature_delta":
-            block["signature"] = need(delta, "signature", str)
+            begun.block["signature"] = room.take_text(need(delta, "signature", str))
         case "input_json_delta":
-            block[_PIECES] = block.get(_PIECES, "") + need(delta, "partial_json", str)
+            begun.pieces[_ARGUMENTS].append(room.take_text(need(delta, "partial_json", str)))
 
 
-_PIECES = "partial_json"  # of a tool use's arguments, until the block is whole
+_ARGUMENTS = "partial_json"  # of a tool use, until the block is whole
 
 
-def _whole(block: dict[str, Any]) -> dict[str, Any]:
-    pieces = block.pop(_PIECES, "")
-    return {**block, "input": parsed_arguments(pieces)} if pieces else block
+def _whole(begun: _Begun, room: AnswerRoom) -> dict[str, Any]:
+    block = begun.block
+    for name in begun.pieces.keys() | (block.keys() & {_ARGUMENTS}):
+        block[name] = "".join([need({name: block.get(name) or ""}, name, str), *begun.pieces[name]])
+    arguments = block.pop(_ARGUMENTS, "")
+    return {**block, "input": parsed_arguments(arguments, room)} if arguments else block
 
 
 def _end(message: dict[str, Any], event: Json) -> None:

@@ -8,8 +8,9 @@ from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callab
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from evalward.records.json_values import has_more_values
 from evalward.targets.base import Reply, Request
-from evalward.targets.models.bounded import ANSWER_LIMIT
+from evalward.targets.models import limits
 from evalward.targets.models.faults import Fault
 from evalward.targets.models.reading import Json, MalformedError
 from evalward.targets.models.settings import LiveSettings, Secret
@@ -142,16 +143,18 @@ async def json_lines(pieces: AsyncIterable[bytes]) -> AsyncIterator[dict[str, An
                 found = _object(line)
                 if found is not None:
                     yield found
-        if len(begun) > ANSWER_LIMIT:
-            raise MalformedError(f"a line of the batch's answers is longer than {ANSWER_LIMIT:,} bytes")
+        if len(begun) > limits.ANSWER_LIMIT:
+            raise MalformedError(f"a line of the batch's answers is longer than {limits.ANSWER_LIMIT:,} bytes")
     found = _object(begun)
     if found is not None:
         yield found
 
 
 def _object(line: bytes | bytearray) -> dict[str, Any] | None:
+    if has_more_values(bytes(line), limits.MOST_VALUES):
+        raise MalformedError(f"a line of the batch's answers has more than {limits.MOST_VALUES:,} values")
     try:
-        value = json.loads(line) if line.strip() else None
+        value = json.loads(line.decode()) if line.strip() else None
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None

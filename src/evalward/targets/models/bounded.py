@@ -7,12 +7,12 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, I
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from evalward.targets.models.reading import MalformedError
+from evalward.targets.models import limits
+from evalward.targets.models.reading import MalformedError, refuse_many
 
 if TYPE_CHECKING:
     from httpx2 import AsyncByteStream, Response
 
-ANSWER_LIMIT = 32_000_000  # bytes; a stream of 100,000 tokens has about 20 MB
 PIECE = 65_536  # bytes that are unpacked at once
 UNCOMPRESSED = {"accept-encoding": "identity"}
 """What a client asks for. Some servers pack their answers nevertheless."""
@@ -24,14 +24,30 @@ def bounded_to(most: int | None = None) -> Callable[[Response], Awaitable[None]]
     have, raises `MalformedError`.
 
     The library unpacks as much as a packed piece holds, which can be a thousand times its size: here it is done
-    piece by piece.
+    piece by piece. It also decodes by whatever codec an answer names, and some of Python's make no text: all of them
+    are read as UTF-8.
     """
 
     async def bounded(response: Response) -> None:
         packing = response.headers.pop("content-encoding", "").strip().lower()
-        response.stream = _bounded_stream()(response.stream, packing, most or ANSWER_LIMIT)
+        response.stream = _bounded_stream()(response.stream, packing, most or _limit_of(response))
+        response.encoding = "utf-8"
 
     return bounded
+
+
+async def refuse_many_of_failure(response: Response) -> None:
+    """A hook for the clients of SDKs, which make objects of all JSON that comes with a status of failure.
+
+    Raises `MalformedError` for one of too many values.
+    """
+    if not response.is_success:
+        refuse_many(await response.aread())
+
+
+def _limit_of(response: Response) -> int:
+    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    return limits.STREAM_LIMIT if response.is_success and kind == "text/event-stream" else limits.ANSWER_LIMIT
 
 
 @cache
@@ -57,18 +73,25 @@ async def _within_limit(stream: AsyncIterable[bytes], packing: str, most: int) -
     unpacker = zlib.decompressobj(_PACKED[packing]) if packing in _PACKED else None
     length = 0
     async for received in stream:
+        if unpacker is not None and unpacker.eof:  # what follows is passed over, but not without end
+            length = _longer(length, received, most)
+            continue
         for piece in (received,) if unpacker is None else _unpacked(unpacker, received):
-            length += len(piece)
-            if length > most:
-                raise MalformedError(f"the answer is longer than {most:,} bytes")
+            length = _longer(length, piece, most)
             yield piece
     if unpacker is not None and not unpacker.eof:
         raise MalformedError("the answer's packing breaks off")
 
 
+def _longer(length: int, piece: bytes, most: int) -> int:
+    if length + len(piece) > most:
+        raise MalformedError(f"the answer is longer than {most:,} bytes")
+    return length + len(piece)
+
+
 def _unpacked(unpacker: zlib._Decompress, received: bytes) -> Iterator[bytes]:
     try:
-        while received:
+        while received and not unpacker.eof:
             if piece := unpacker.decompress(received, PIECE):
                 yield piece
             received = unpacker.unconsumed_tail

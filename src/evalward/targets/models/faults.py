@@ -196,10 +196,10 @@ def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:
         return seconds
     try:
         then = parsedate_to_datetime(given)
-    except (ValueError, TypeError):
+        then = then if then.tzinfo else then.replace(tzinfo=UTC)
+        return max(0.0, (then - now).total_seconds())
+    except Exception:  # Python's reader of dates has more than one for a date that is none: it is no wait
         return None
-    then = then if then.tzinfo else then.replace(tzinfo=UTC)
-    return max(0.0, (then - now).total_seconds())
 
 
 def _number(text: str | None) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from evalward.targets.models.bounded import UNCOMPRESSED, bounded_to
+from evalward.targets.models.bounded import UNCOMPRESSED, bounded_to, refuse_many_of_failure
 from evalward.targets.models.settings import LiveSettings
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def client_options(settings: LiveSettings, most: int | None = None) -> dict[str,
         "follow_redirects": False,
         "timeout": settings.timeout_s,
         "headers": UNCOMPRESSED,
-        "event_hooks": {"response": [bounded_to(most)]},
+        "event_hooks": {"response": [bounded_to(most), refuse_many_of_failure]},
         "verify": _trusted(encrypted=not settings.base_url.lower().startswith("http:")),
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -19,11 +20,11 @@ from evalward.targets.models.reading import (
     maybe,
     need,
     need_objects,
-    parsed_arguments,
     tokens,
     unique_ids,
     without,
 )
+from evalward.targets.models.room import AnswerRoom, parsed_arguments
 from evalward.targets.models.sampling import most_tokens, sampling_of
 from evalward.targets.models.settings import LiveSettings
 
@@ -117,17 +118,17 @@ def reply_of(answer: Json, turn: int = 0) -> Reply:
 
 def _uses(message: Json, turn: int) -> list[ToolUse]:
     calls = need_objects(message, "tool_calls") if message.get("tool_calls") else []
-    ids = unique_ids([maybe(call, "id", str) or "" for call in calls], turn)
-    return [_use(call, identity) for call, identity in zip(calls, ids, strict=True)]
+    ids, room = unique_ids([maybe(call, "id", str) or "" for call in calls], turn), AnswerRoom()
+    return [_use(call, identity, room) for call, identity in zip(calls, ids, strict=True)]
 
 
-def _use(call: dict[str, Any], identity: str) -> ToolUse:
+def _use(call: dict[str, Any], identity: str, room: AnswerRoom) -> ToolUse:
     function = maybe(call, "function", dict)
     if function is None:  # a "custom" tool that nobody offered: its input is free text
         custom = need(call, "custom", dict)
         return ToolUse(id=identity, name=need(custom, "name", str), input=kept(custom.get("input")))
     arguments = function.get("arguments")  # a text; some servers send the object itself
-    given = parsed_arguments(arguments) if isinstance(arguments, str) else kept(arguments)
+    given = parsed_arguments(arguments, room) if isinstance(arguments, str) else kept(arguments)
     return ToolUse(id=identity, name=need(function, "name", str), input=given)
 
 
@@ -147,37 +148,68 @@ def usage_of(usage: Json | None) -> Usage:
 # ------------------------------------------------------------------------------------------- a stream → the answer
 
 
+@dataclass
+class _Call:
+    """A tool call whose arguments come in pieces."""
+
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+
+
+_CALL = {"id": "", "function": {"name": "", "arguments": ""}}
+
+
+@dataclass
+class _Folding:
+    """What a stream has told so far: texts in pieces, all calls, and by their index those that go on."""
+
+    room: AnswerRoom = field(default_factory=AnswerRoom)
+    texts: dict[str, list[str]] = field(default_factory=lambda: {"content": [], "refusal": []})
+    calls: list[_Call] = field(default_factory=list)
+    latest: dict[int | None, _Call] = field(default_factory=dict)
+
+    def add(self, delta: Json) -> None:
+        for name, pieces in self.texts.items():
+            pieces.append(self.room.take_text(maybe(delta, name, str) or ""))
+        for piece in need_objects(delta, "tool_calls") if delta.get("tool_calls") else []:
+            self._add_to_call(piece)
+
+    def _add_to_call(self, piece: Json) -> None:
+        """Pieces belong to the call of their index; but some servers give every call the index 0, and another id."""
+        index, identity = maybe({"index": 0, **piece}, "index", int), maybe(piece, "id", str)
+        call = self.latest.get(index)
+        if call is None or (identity and call.id not in ("", identity)):
+            call = self.latest[index] = _Call()
+            self.calls.append(call)
+            self.room.take(_CALL)
+        function = maybe(piece, "function", dict) or {}
+        call.id = call.id or self.room.take_text(identity or "")
+        call.name = call.name or self.room.take_text(maybe(function, "name", str) or "")
+        call.arguments.append(self.room.take_text(maybe(function, "arguments", str) or ""))
+
+    def message(self) -> dict[str, Any]:
+        calls = [
+            {"id": call.id, "function": {"name": call.name, "arguments": "".join(call.arguments)}}
+            for call in self.calls
+        ]
+        return {**{name: "".join(pieces) for name, pieces in self.texts.items()}, "tool_calls": calls}
+
+
 def folded(chunks: Iterable[Json]) -> dict[str, Any]:
     """The answer that a stream told in pieces. Raises `MalformedError` when the stream ended before the answer."""
     answer: dict[str, Any] = {}
-    message: dict[str, Any] = {}
-    calls: list[dict[str, Any]] = []
+    told = _Folding()
     finish: str | None = None
     for chunk in chunks:
         answer |= {name: chunk[name] for name in ("model", "usage") if chunk.get(name)}
         for choice in need_objects(chunk, "choices")[:1]:
-            delta = maybe(choice, "delta", dict) or {}
-            for name in ("content", "refusal"):
-                message[name] = (message.get(name) or "") + (maybe(delta, name, str) or "")
-            for piece in need_objects(delta, "tool_calls") if delta.get("tool_calls") else []:
-                _add_piece(calls, piece)
+            told.add(maybe(choice, "delta", dict) or {})
             finish = maybe(choice, "finish_reason", str) or finish
     if finish is None:
         raise MalformedError("the stream ended before the answer did")
-    return {**answer, "choices": [{"finish_reason": finish, "message": {**message, "tool_calls": calls}}]}
-
-
-def _add_piece(calls: list[dict[str, Any]], piece: Json) -> None:
-    """Pieces belong to the call of their index; but some servers give every call the index 0, and another id."""
-    index, identity = piece.get("index", 0), maybe(piece, "id", str)
-    call = next((known for known in reversed(calls) if known["index"] == index), None)
-    if call is None or (identity and call["id"] not in ("", identity)):
-        call = {"index": index, "id": "", "function": {"name": "", "arguments": ""}}
-        calls.append(call)
-    function = maybe(piece, "function", dict) or {}
-    call["id"] = call["id"] or identity or ""
-    call["function"]["name"] = call["function"]["name"] or maybe(function, "name", str) or ""
-    call["function"]["arguments"] += maybe(function, "arguments", str) or ""
+    told.room.take(answer)
+    return {**answer, "choices": [{"finish_reason": finish, "message": told.message()}]}
 
 
 PATH = "/chat/completions"

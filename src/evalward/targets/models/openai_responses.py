@@ -20,11 +20,11 @@ from evalward.targets.models.reading import (
     maybe,
     need,
     need_objects,
-    parsed_arguments,
     tokens,
     unique_ids,
     without,
 )
+from evalward.targets.models.room import AnswerRoom, parsed_arguments
 from evalward.targets.models.sampling import most_tokens, sampling_of
 from evalward.targets.models.settings import LiveSettings
 
@@ -118,7 +118,8 @@ def reply_of(answer: Json, turn: int = 0) -> Reply:
     output = need_objects(answer, "output")
     calls = [maybe(item, "call_id", str) or "" for item in output if item.get("type") == "function_call"]
     ids = iter(unique_ids(calls, turn))
-    blocks = [block for item in output for block in _blocks(item, ids.__next__)]
+    room = AnswerRoom()
+    blocks = [block for item in output for block in _blocks(item, ids.__next__, room)]
     refused = any(part.get("type") == "refusal" for item in output for part in _parts(item))
     return Reply(
         Message(role="assistant", content=blocks),
@@ -143,13 +144,13 @@ def _parts(item: Json) -> list[dict[str, Any]]:
     return need_objects(item, "content") if item.get("type") == "message" else []
 
 
-def _blocks(item: dict[str, Any], next_id: Any) -> list[Block]:
+def _blocks(item: dict[str, Any], next_id: Any, room: AnswerRoom) -> list[Block]:
     match need(item, "type", str):
         case "message":
             texts = [maybe(part, "text", str) or maybe(part, "refusal", str) for part in _parts(item)]
             return [Text(text=text) for text in texts if text]
         case "function_call":
-            given = parsed_arguments(need(item, "arguments", str))
+            given = parsed_arguments(need(item, "arguments", str), room)
             return [ToolUse(id=next_id(), name=need(item, "name", str), input=given)]
         case _:  # reasoning, a tool of the provider's
             data = kept(item)
@@ -178,15 +179,17 @@ def folded(events: Iterable[Json]) -> dict[str, Any]:
     Raises `MalformedError` when the stream ended before the answer, `ProviderError` at an error event.
     """
     done: dict[int, Any] = {}
+    room = AnswerRoom()
     for event in events:
         kind = maybe(event, "type", str)
         if kind == "error":
             raise ProviderError(event.get("error") or event)
         if kind == "response.output_item.done":
-            done[need(event, "output_index", int)] = need(event, "item", dict)
+            done[need(event, "output_index", int)] = room.take(need(event, "item", dict))
         elif kind in ENDINGS:
             answer = need(event, "response", dict)
-            return {**answer, "output": [done[index] for index in sorted(done)]} if done else answer
+            rest = room.take({name: value for name, value in answer.items() if name != "output"})
+            return {**rest, "output": [done[index] for index in sorted(done)]} if done else answer
     raise MalformedError("the stream ended before the answer did")
 
 

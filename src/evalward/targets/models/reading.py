@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel
-
-from evalward.records.base import MAX_NESTING, clean_text, fitting, why_of
+from evalward.records.base import fitting, why_of
 from evalward.records.json_text import NoJsonError, refuse_depth
+from evalward.records.json_values import has_more_values
+from evalward.targets.models import limits
 
 if TYPE_CHECKING:
     from httpx2 import Response
@@ -38,8 +38,25 @@ class UnreadableAnswerError(Exception):
 
 
 @contextmanager
+def unpacking() -> Iterator[None]:
+    """Around whatever makes an answer of what was sent. Raises `MalformedError` for what isn't known to go wrong there.
+
+    No word of the model is looked at yet: that something is of another type than it should be is the provider's doing.
+    """
+    try:
+        yield
+    except (MalformedError, ProviderError):
+        raise
+    except Exception as error:
+        raise MalformedError(f"the answer can't be read: {why_of(error)}") from error
+
+
+@contextmanager
 def reading() -> Iterator[None]:
-    """Around whatever reads an answer. Raises `UnreadableAnswerError` for what isn't known to go wrong there."""
+    """Around whatever makes our records of an answer that has its form: what is left are the model's own words.
+
+    Raises `UnreadableAnswerError` for what isn't known to go wrong there.
+    """
     try:
         yield
     except (MalformedError, ProviderError):
@@ -61,44 +78,36 @@ def body_of(response: Response) -> dict[str, Any]:
 
     Read here and not by the SDK, whose typed record of it would only be taken apart again.
     """
+    if len(response.content) > limits.ANSWER_LIMIT:  # it called itself a stream
+        raise MalformedError(f"the answer is longer than {limits.ANSWER_LIMIT:,} bytes")
+    return object_of(response.content)
+
+
+def object_of(content: bytes, what: str = "the answer", errors: str = "strict") -> dict[str, Any]:
+    """The object of a JSON text. Raises `MalformedError` where it is none, or has more in it than an answer may have.
+
+    `what` it is, in words; `errors` as for `bytes.decode`.
+    """
     try:
-        answer = response.json()
-        refuse_depth(answer, MOST_LEVELS)
+        text = content.decode("utf-8-sig", errors)
+        refuse_many(content, what)
+        value = json.loads(text)
+        refuse_depth(value, MOST_LEVELS)
     except (RecursionError, NoJsonError):
-        raise MalformedError("the answer is nested too deeply") from None
+        raise MalformedError(f"{what} is nested too deeply") from None
     except (json.JSONDecodeError, UnicodeDecodeError):
-        answer = response.text
+        value = content.decode("utf-8", "replace")
     except ValueError:  # Python converts no more than some thousand digits
         raise MalformedError("a number in the answer has too many digits") from None
-    if not isinstance(answer, dict):
-        raise MalformedError(f"the answer is not a JSON object but {_described(answer)}")
-    return answer
-
-
-def plain(record: object) -> dict[str, Any]:
-    """A record of the SDK as plain JSON, with the fields that were sent, known or not, under the names they came by.
-
-    The SDK's own `to_dict` fails for lone surrogates and deep nesting, wherever in the answer they stand. Here they
-    stay for whoever needs that part; what is deeper than a record can be is `None`.
-    """
-    data = _plain(record, 2 * MAX_NESTING)
-    if not isinstance(data, dict):
-        raise MalformedError(f"a part of the answer is {_described(record)}")
-    return data
-
-
-def _plain(value: Any, depth: int) -> Any:
-    if depth < 0:
-        return None
-    if isinstance(value, BaseModel):
-        known = type(value).model_fields
-        sent = {known[name].alias or name: getattr(value, name) for name in known if name in value.model_fields_set}
-        value = {**sent, **(value.model_extra or {})}
-    if isinstance(value, Mapping):
-        return {name: _plain(inner, depth - 1) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [_plain(inner, depth - 1) for inner in value]
+    if not isinstance(value, dict):
+        raise MalformedError(f"{what} is not a JSON object but {_described(value)}")
     return value
+
+
+def refuse_many(content: bytes, what: str = "the answer") -> None:
+    """Raises `MalformedError` for a JSON text of more values than an answer may have."""
+    if has_more_values(content, limits.MOST_VALUES):
+        raise MalformedError(f"{what} has more than {limits.MOST_VALUES:,} values")
 
 
 def _described(answer: object) -> str:
@@ -141,18 +150,6 @@ def tokens(data: Json | None, *path: str) -> int | None:
 def without(total: int | None, *parts: int | None) -> int | None:
     """What remains of a total that includes the parts."""
     return None if total is None else max(0, total - sum(part or 0 for part in parts))
-
-
-def parsed_arguments(text: str) -> Any:
-    """A tool use's arguments; what is no JSON that a record can hold stays a text, for the loop to answer."""
-    try:
-        return fitting(json.loads(text, parse_constant=_refuse))
-    except (ValueError, RecursionError):
-        return clean_text(text)
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")
 
 
 def arguments_to_send(given: Any) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from typing import Any, Protocol
 
 from pydantic_core import to_json
 
-from evalward.targets.models.reading import Json, body_of, plain, reading
+from evalward.targets.models.events import objects_of, received
+from evalward.targets.models.reading import Json, body_of, unpacking
 
 
 class Client(Protocol):
@@ -32,9 +33,9 @@ async def answered(
 
     Raises what the SDK raises, and `MalformedError`. `headers` are sent beside the client's own.
 
-    Nothing of it is made a typed record. Of a body, the SDK looks at every value by its declared type, which takes it
-    longer than all that we do for a request; of an answer, it tries each item as each of its types, which took 1.6 GB
-    for an answer of 40 kB.
+    Nothing of it is made a typed record, and a stream's events are read by us. Of a body, the SDK looks at every value
+    by its declared type, which takes it longer than all that we do for a request; of an answer, it tries each item as
+    each of its types, which took 1.6 GB for an answer of 40 kB.
     """
     content = to_json({**body, "stream": streamed is not None})
     options = {"headers": headers} if headers else {}
@@ -42,10 +43,10 @@ async def answered(
         from httpx2 import Response  # noqa: PLC0415 - loaded with the SDK, by whoever asks
 
         whole = await client.post(path, cast_to=Response, content=content, options=options)
-        with reading():
+        with unpacking():
             return body_of(whole)
     stream = await client.post(path, cast_to=object, content=content, options=options, stream=True, stream_cls=streamed)
     async with stream as answer:
-        events = [event async for event in answer]
-    with reading():
-        return fold(map(plain, events))
+        events = await received(answer.response.aiter_bytes())
+    with unpacking():
+        return fold(objects_of(events))
