@@ -196,6 +196,7 @@ ODD_STREAMS = [
         '{"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "partial_json": 5}}',
     ),
     ("openai", '{"choices": [{"delta": {"tool_calls": [{"index": [], "id": 5, "function": 5}, 5]}}]}'),
+    ("openai", '{"choices": [{"finish_reason": "stop", "delta": {"tool_calls": [{"function": {"name": 5}}]}}]}'),
     ("openai-responses", '{"type": "response.output_item.done", "output_index": "1", "item": {}}'),
 ]
 

@@ -153,7 +153,7 @@ class _Call:
     """A tool call whose arguments come in pieces."""
 
     id: str = ""
-    name: str = ""
+    name: str | None = None  # until one comes: a call without is none
     arguments: list[str] = field(default_factory=list)
 
 
@@ -185,7 +185,9 @@ class _Folding:
             self.room.take(_CALL)
         function = maybe(piece, "function", dict) or {}
         call.id = call.id or self.room.take_text(identity or "")
-        call.name = call.name or self.room.take_text(maybe(function, "name", str) or "")
+        name = maybe(function, "name", str)
+        if name is not None and not call.name:
+            call.name = self.room.take_text(name)
         call.arguments.append(self.room.take_text(maybe(function, "arguments", str) or ""))
 
     def message(self) -> dict[str, Any]:
