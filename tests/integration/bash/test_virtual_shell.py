@@ -332,6 +332,7 @@ async def test_a_process_that_ended_while_it_was_free_gets_no_shell() -> None:
 
 
 async def test_no_process_is_left_at_the_end() -> None:
+    virtual._WORKERS.stop()  # another test may have killed what started them, and they went on
     shells = [VirtualShell({}, 60) for _ in range(3)]
     for shell in shells:
         await shell.ready()
