@@ -45,7 +45,8 @@ from evalward.commands.shared_arguments import (
     add_quiet,
 )
 from evalward.commands.show_arguments import add_show
-from evalward.edge import EXIT_INTERRUPTED, SCREEN, enter, taken_environment
+from evalward.commands.streams import flushed, unwritten
+from evalward.edge import EXIT_INTERRUPTED, SCREEN, enter, open_streams, taken_environment
 from evalward.records.exits import EXIT_FAILED, EXIT_INPUT, EXIT_OK, EXIT_UNJUDGED
 
 if TYPE_CHECKING:
@@ -290,7 +291,9 @@ def _action(world: World, args: argparse.Namespace) -> int:  # noqa: ARG001 - it
 def main(argv: Sequence[str] | None = None) -> None:
     """Entry point of the console script. Raises `SystemExit` with the exit code."""
     words = sys.argv[1:] if argv is None else argv
-    args = read_arguments(build_parser(words), words)
+    if argv is None:
+        open_streams()
+    args = _read(words)
     kept = SCREEN if getattr(args, "screen", False) else frozenset()
     if argv is None:
         named = _asked_variables(args)
@@ -299,7 +302,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     world = make_world(kept, quiet=getattr(args, "quiet", False))
     if argv is None and getattr(args, "keys", False):
         os.chdir("/")  # nothing of the folder that we were called in is meant by a relative path from here on
-    raise SystemExit(_flushed(guarded(world, lambda world: args.handler(world, args))))
+    raise SystemExit(flushed(guarded(world, lambda world: args.handler(world, args))))
+
+
+def _read(words: Sequence[str]) -> argparse.Namespace:
+    """What was asked for. Raises `SystemExit`: a mistake, the help or the version was told, or couldn't be."""
+    try:
+        return read_arguments(build_parser(words), words)
+    except OSError as error:
+        raise SystemExit(flushed(unwritten(error, EXIT_OK))) from None
+    except SystemExit as ended:
+        raise SystemExit(flushed(ended.code if isinstance(ended.code, int) else EXIT_OK)) from None
 
 
 def _asked_variables(args: argparse.Namespace) -> frozenset[str]:
@@ -313,27 +326,6 @@ def _provider_variables() -> frozenset[str]:
     from evalward.records.providers import PROVIDERS
 
     return frozenset(name for row in PROVIDERS.values() for name in (row.key_env, row.client_env[0]))
-
-
-def _flushed(code: int) -> int:
-    """The exit code, when all that was said has left this process: what was not said to its end is no pass.
-
-    Python would end with a code of its own where its streams can't be written.
-    """
-    try:
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except OSError as error:
-        sys.stdout = None
-        if code != EXIT_UNJUDGED:
-            with suppress(OSError):
-                sys.stderr.write(f"error: standard output can't be written: {error.strerror}\n")
-        code = EXIT_UNJUDGED
-    try:
-        sys.stderr.flush()
-    except OSError:
-        sys.stderr = None
-    return code
 
 
 def make_world(kept: frozenset[str] = frozenset(), *, quiet: bool = False) -> World:

@@ -65,7 +65,7 @@ def enter(
     A process that needs keys lets nobody read its memory, and has them no longer where its children would inherit them:
     see `taken_environment`.
     """
-    _open_streams()
+    open_streams()
     env = os.environ if keys else {**harmless(os.environ), **_of(os.environ, kept)}
     begun = PROGRAM in sys.orig_argv  # once is enough, whatever the system adds to an environment
     if not begun and (not sys.flags.isolated or len(env) != len(os.environ)):
@@ -78,7 +78,7 @@ def enter(
         hide()
 
 
-def _open_streams() -> None:
+def open_streams() -> None:
     """Streams that were closed lead nowhere: otherwise the next file that is opened would get what is said.
 
     What is written to standard output, which a program reads, fails as it did before.

@@ -42,6 +42,19 @@ def test_what_a_program_should_have_read_is_no_pass(folder: Path, command: str, 
     assert line.startswith("error: standard output: can't be written: ")
 
 
+@pytest.mark.parametrize("stream", [">&-", ">/dev/full"])
+@pytest.mark.parametrize("command", ["--version", "--help", "run --help"])
+def test_a_help_that_nobody_could_read_was_not_shown(folder: Path, command: str, stream: str) -> None:
+    done = shell(f'"$EVALWARD" {command} {stream}', folder)
+    assert done.returncode == 3
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("error: standard output can't be written: ")
+
+
+def test_a_usage_that_nobody_can_hear_is_still_a_mistake(folder: Path) -> None:
+    assert shell('"$EVALWARD" report --nonsense 2>/dev/full', folder).returncode == 2
+
+
 def test_a_check_whose_reader_has_gone__has_written_its_files_and_has_no_traceback(tmp_path: Path) -> None:
     write_suite(tmp_path, [task(id="one")])
     reader, writer = os.pipe()

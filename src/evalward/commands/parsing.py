@@ -32,6 +32,13 @@ class CommandParser(argparse.ArgumentParser):
         """Say what is wrong in one line; exit code 2."""
         self.exit(EXIT_INPUT, f"error: {' '.join(self._in_words(message).split())}\n")
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Raises `OSError` where standard output can't be written, which argparse passes over."""
+        if file is not None and file is sys.stdout:
+            file.write(message)
+        else:
+            super()._print_message(message, file)
+
     def unknown(self, words: Sequence[str]) -> NoReturn:
         """Words that this command doesn't take; exit code 2."""
         first = words[0]
