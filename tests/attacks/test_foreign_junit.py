@@ -117,7 +117,18 @@ def test_tests_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
         while True:
             yield ONE.encode() * 100
 
-    assert "more than 1,000 tests" in refusal(made(tests))
+    assert "more than 1,000 trials" in refusal(made(tests))
+
+
+def test_elements_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(junit_tests, "MOST_ELEMENTS", 1_000)
+
+    def elements() -> Iterator[bytes]:
+        yield b"<testsuites><testsuite><testcase name='t'><failure>"
+        while True:
+            yield b"<b/>" * 100
+
+    assert "more than 1,000 elements" in refusal(made(elements))
 
 
 def test_what_is_kept_of_messages_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

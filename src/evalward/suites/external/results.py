@@ -19,7 +19,8 @@ from evalward.render.numbers import plural
 from evalward.suites.external.choice import UNJUDGED, ScoreChoice
 from evalward.suites.external.dates import FileDates
 from evalward.suites.external.details import MOST_SCORES, ExternalDetails
-from evalward.suites.external.formats.base import ForeignResults, ForeignTrial
+from evalward.suites.external.formats.base import MOST_TRIALS, ForeignResults, ForeignTrial, too_many
+from evalward.suites.external.numbering import TrialNumbers
 from evalward.suites.external.several import SeveralFiles, two_runs
 from evalward.suites.external.unsaid import no_such_score, no_verdict, scores_of
 from evalward.suites.gathering import GatheredRun
@@ -28,7 +29,6 @@ KIND = "external"
 NO_CATEGORY = "general"
 MOST_NAME = 200  # characters of an id, a category, a target
 MOST_MESSAGE = 2_000
-MOST_TRIALS = 200_000
 MOST_TRACES, MOST_PASSED_TRACES = 10_000, 2_000
 """Conversations that are kept: files of their own. Those of trials that didn't pass come first."""
 MAIN_SCORE = "score"
@@ -134,7 +134,7 @@ class _Runs:
     def __init__(self, how: Reading, place: str) -> None:
         self._how, self._place = how, place
         self._runs: dict[tuple[str, str], ExternalRun] = {}
-        self._numbers: dict[tuple[str, str, str], set[int]] = {}
+        self._numbers: dict[tuple[str, str, str], TrialNumbers] = {}
         self._kept = self._passed_kept = self._count = 0
         self._named: set[str] = set()
         self._parts: Counter[tuple[str, str]] = Counter()
@@ -149,7 +149,7 @@ class _Runs:
         for trial in found.trials:
             self._count += 1
             if self._count > MOST_TRIALS:
-                raise wrong(self._place, f"there are more than {MOST_TRIALS:,} trials", "Split them into suites.")
+                raise too_many(self._place, MOST_TRIALS)
             key = (self._suite(trial), _name(trial.target) or self._target())
             touched[key] = None
             run = self._runs.setdefault(key, ExternalRun(*key))
@@ -187,19 +187,15 @@ class _Runs:
         elif (run.raw[name], run.definitions[name]) != (trial.case, definition):
             raise wrong(self._place, f'two different cases are called "{name}"', "Give every case an id of its own.")
         definition = run.definitions[name]  # one text for all trials of the case
-        taken = self._taken(run, name)
-        number = trial.number
-        if number is None or number in taken:
-            number = max(taken, default=0) + 1
-        taken.add(number)
+        number = self._numbers_of(run, name).take(trial.number)
         result = self._with_trace(run, trial, self._result(trial, name, definition, number))
         run.results.append(result)
 
-    def _taken(self, run: ExternalRun, name: str) -> set[int]:
+    def _numbers_of(self, run: ExternalRun, name: str) -> TrialNumbers:
         """The numbers that trials of a case have."""
         key = (run.suite, run.target, name)
         if key not in self._numbers:
-            self._numbers[key] = set(range(1, self._how.taken.get((run.target, name), 0) + 1))
+            self._numbers[key] = TrialNumbers(self._how.taken.get((run.target, name), 0))
         return self._numbers[key]
 
     def _asked(self, trial: ForeignTrial, name: str) -> Any:

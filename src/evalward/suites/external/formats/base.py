@@ -18,6 +18,8 @@ from evalward.registry import FORMATS, installed
 
 HEAD_BYTES = 65_536
 """Of each file, what `recognises` gets."""
+MOST_TRIALS = 50_000
+"""Of all files together: of more, the report would be larger than any command reads."""
 
 
 @dataclass(frozen=True)
@@ -176,3 +178,9 @@ def the_one(file: ForeignFile, found: Sequence[str]) -> str:
 def unreadable(file: ForeignFile, title: str, why: str) -> InputError:
     """A file that is of a format and can't be read."""
     return wrong(file.name, f"{title} can't be read: {why}", "Have the harness write it again.")
+
+
+def too_many(file: str, most: int = MOST_TRIALS) -> InputError:
+    """That there are more trials than a report holds."""
+    remedy = "Split them into several files, and make a report, or a suite, of each."
+    return wrong(file, f"there are more than {most:,} trials", remedy)

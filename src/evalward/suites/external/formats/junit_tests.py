@@ -12,14 +12,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from evalward.suites.external.formats.base import ForeignFile, unreadable
+from evalward.suites.external.formats.base import MOST_TRIALS, ForeignFile, too_many, unreadable
 
 TITLE = "a JUnit XML file"
 
 MOST_BYTES = 1 << 30
 """Of one file."""
-MOST_TESTS = 200_000
-"""Of one file; more would fill the memory."""
+MOST_TESTS = MOST_TRIALS
+"""Of one file."""
+MOST_ELEMENTS = 2_000_000
+"""Of one file: each test with forty."""
 MOST_DEPTH = 64
 MOST_TOKEN_BYTES = 8 << 20
 """Of one tag with its attributes."""
@@ -80,6 +82,8 @@ def junit_tests(file: ForeignFile) -> Iterator[JunitTest]:
         yield from reader.taken()
     except _RefusedError as error:
         raise unreadable(file, TITLE, str(error)) from None
+    except _TooManyError:
+        raise too_many(file.name, MOST_TESTS) from None
     except expat.ExpatError as error:
         why = expat.ErrorString(error.code)
         raise unreadable(file, TITLE, f"it isn't well-formed at line {error.lineno}: {why}") from None
@@ -87,6 +91,10 @@ def junit_tests(file: ForeignFile) -> Iterator[JunitTest]:
 
 class _RefusedError(Exception):
     """Why a file is read no further."""
+
+
+class _TooManyError(Exception):
+    """It has more tests than can be held."""
 
 
 class _Reader:
@@ -102,7 +110,7 @@ class _Reader:
         self._parser.StartDoctypeDeclHandler = self._doctype
         self._parser.EntityDeclHandler = self._doctype
         self._fed, self._held = 0, b""
-        self._depth, self._count, self._suites = 0, 0, 0
+        self._depth, self._count, self._suites, self._elements = 0, 0, 0, 0
         self._root = ""
         self._around: list[JunitSuite] = [JunitSuite()]
         self._broken: list[int] = []
@@ -144,6 +152,9 @@ class _Reader:
 
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         self._depth += 1
+        self._elements += 1
+        if self._elements > MOST_ELEMENTS:
+            raise _RefusedError(f"it has more than {MOST_ELEMENTS:,} elements")
         if self._depth > MOST_DEPTH:
             raise _RefusedError("it is nested too deeply")
         if self._depth == 1:
@@ -202,7 +213,7 @@ class _Reader:
     def _complete(self, attributes: dict[str, str]) -> None:
         self._count += 1
         if self._count > MOST_TESTS:
-            raise _RefusedError(f"it has more than {MOST_TESTS:,} tests")
+            raise _TooManyError
         classname, name = attributes.get("classname", ""), attributes.get("name", "")
         if len(classname) + len(name) > MOST_NAME:
             raise _RefusedError(f"the name of a test is longer than {MOST_NAME:,} characters")

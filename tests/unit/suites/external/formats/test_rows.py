@@ -14,6 +14,7 @@ from evalward.suites.external.formats.base import ForeignTrial, recognised
 from evalward.suites.external.formats.rows import FORMAT
 from evalward.suites.external.results import Reading, read_results
 from support.foreign.files import in_memory
+from support.patience import little_work
 
 PASSED = '{"case": "greet", "status": "passed"}'
 
@@ -139,3 +140,12 @@ def test_it_is_recognised_by_its_first_row() -> None:
         assert recognised(in_memory(text)) == "rows"
     for text in ('{"case": "a"}', '{"case": "a", "status": "passed", "vars": {}}', f"[{PASSED}]", "", "[]"):
         assert not FORMAT.recognises(in_memory(text), text.encode())
+
+
+def test_more_rows_than_a_report_holds__are_refused_before_the_first_is_read() -> None:
+    lines = [PASSED] * 49_999 + ["", "no JSON at all", " "]
+    with pytest.raises(InputError, match="not a JSON object"):
+        trials_of(*lines)
+    with little_work(5), pytest.raises(InputError, match="there are more than 50,000 trials") as caught:
+        trials_of("no JSON at all", *[PASSED] * 50_000)
+    assert "Split them" in str(caught.value)
