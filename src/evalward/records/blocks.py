@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 _DEEPEST = 20
-_PLAIN = re.compile(r"""(?:[^\W\d]|\.?/(?=\w))(?:[\w/.@+ ,()'"!?;=<>$*-]|:(?=\S))*(?<! )""")
+_PLAIN = re.compile(r"""(?:[^\W\d]|\.?/(?=\w))(?:[\w/.@+ ,()'"!?;=<>$*-]|:(?=\S))*+(?<! )""")
+"""What needs no quotes. It gives nothing back: else each character of a long text would be remembered as a choice."""
 _RESERVED = frozenset({"true", "false", "yes", "no", "on", "off", "y", "n", "null"})
 _FINE = str.maketrans("", "", "\n\t\u00a0\u200d")  # in texts of several lines: a joiner makes one emoji of two
 
@@ -73,7 +74,10 @@ def _scalar(value: Any) -> str:
         return json.dumps(value, default=str)
     if _PLAIN.fullmatch(value) and value.lower() not in _RESERVED and value.isprintable():
         return value
-    return "".join(char if char.isprintable() else _escaped(char) for char in json.dumps(value, ensure_ascii=False))
+    quoted = json.dumps(value, ensure_ascii=False)
+    if quoted.isprintable():
+        return quoted
+    return "".join(char if char.isprintable() else _escaped(char) for char in quoted)
 
 
 def _escaped(char: str) -> str:

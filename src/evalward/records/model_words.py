@@ -150,7 +150,10 @@ def _bounds(kind: str, value: Any, context: dict[str, Any]) -> tuple[str, str] |
     if kind in {"too_short", "string_too_short"}:
         return "is empty", "Name at least one." if kind == "too_short" else "Add a value, or remove the key."
     if kind in {"too_long", "string_too_long"}:
-        return f"is longer than {context.get('max_length', 0):,}", "Make it shorter."
+        most = context.get("max_length", 0)
+        if kind == "too_long":
+            return f"has more than {most:,} entries", "Leave some out."
+        return f"is longer than {most:,} characters", "Make it shorter."
     if kind == "string_pattern_mismatch":
         return f"{_short(value)} has a character that isn't allowed here", "Use letters, digits and . _ -."
     return _OTHERS.get(kind)

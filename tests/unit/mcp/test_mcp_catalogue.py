@@ -98,7 +98,7 @@ def test_tokens_are_a_quarter_of_the_characters_of_what_models_read() -> None:
         ([SEARCH, "x"], 'tools[1]: must be a mapping of keys to values, not the text "x".'),
         ([{"name": "", "inputSchema": {}}], "tools[0].name: is empty."),
         ([{"name": "a", "inputSchema": True}], "tools[0].inputSchema: must be a mapping of keys to values, not true."),
-        ([{"name": "a" * 257, "inputSchema": {}}], "tools[0].name: is longer than 256."),
+        ([{"name": "a" * 257, "inputSchema": {}}], "tools[0].name: is longer than 256 characters."),
     ],
 )
 def test_what_is_no_list_is_refused_with_the_place_and_the_remedy(tmp_path: Path, content: Any, said: str) -> None:

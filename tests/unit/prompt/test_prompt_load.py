@@ -224,3 +224,10 @@ def test_the_suite_has_no_system_prompt_of_its_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize("target", ["program:x", "codex/m", "patch:x"])
 def test_who_gives_no_answer_to_a_prompt_is_no_target(tmp_path: Path, target: str) -> None:
     assert any("suites[0].targets" in each for each in told(tmp_path, {"one": CAPITALS}, targets=[target]))
+
+
+def test_a_short_text_that_names_a_long_value_often_is_refused(tmp_path: Path) -> None:
+    row = {"input": "x" * 10_000, "expected": "b"}
+    changed = {**CAPITALS, "messages": [{"role": "user", "content": "{{input}}" * 101}], "testData": [row]}
+    message = told(tmp_path, {"one": changed})[0]
+    assert "with its values, messages[0].content is longer than 1,000,000 characters. Make them shorter." in message

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -50,3 +51,15 @@ def test_what_is_nested_deeper_than_anybody_reads_stands_on_one_line() -> None:
 
 def test_the_same_value_gives_the_same_text_in_the_order_that_it_was_written_in() -> None:
     assert block_text({"b": 1, "a": 2}) == "b: 1\na: 2\n"
+
+
+@pytest.mark.parametrize("text", ["x" * 1_000_000, "x " * 500_000, "x: " * 300_000])
+def test_a_long_text_takes_no_more_memory_than_some_copies_of_it(text: str) -> None:
+    tracemalloc.start()
+    try:
+        made = block_text({"prompt": text})
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert text in made
+    assert peak < 10 * len(text)

@@ -43,7 +43,7 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
     ({"whole": "x"}, 'must be a whole number, not the text "x"', "must be a whole number"),
     ({"flag": "perhaps"}, 'must be true or false, not the text "perhaps"', "must be true or false"),
     ({"word": "passs"}, 'unknown value "passs"', "must be one of: pass, fail"),
-    ({"short": "abcd"}, "is longer than 3", "is longer than 3"),
+    ({"short": "abcd"}, "is longer than 3 characters", "is longer than 3 characters"),
     ({"code": "A B"}, '"A B" has a character that isn\'t allowed here', "has a character that isn't allowed here"),
     ({"inner": []}, "must be a mapping of keys to values, not a list", "must be a mapping of keys to values"),
     ({"other": 1}, "unknown key", "unknown key"),

@@ -15,12 +15,13 @@ from evalward.records.case import Case
 from evalward.records.problem import Place
 from evalward.records.trace import Message, Text, ToolUse
 from evalward.suites.bash.checks import parse_check
+from evalward.suites.bounds import LONGEST_TEXT, MOST_ENTRIES, CaseName, CaseText, Tags, refuse_long_paths
 
 
 class Expectation(StrictRecord):
     """One check and its weight in the task's score."""
 
-    check: str
+    check: CaseText
     weight: float = Field(default=1.0, ge=0, le=1e9, allow_inf_nan=False)
 
     @field_validator("check")
@@ -33,21 +34,32 @@ class Expectation(StrictRecord):
 class BashTask(StrictRecord):
     """One task of a case file. The first seven keys are the public format; the rest is ours."""
 
-    id: str = Field(min_length=1)
-    category: str = Field(min_length=1)
-    description: str = ""
-    system: str | None = None
-    prompt: str = Field(min_length=1)
-    files: dict[str, str] = {}
-    expectations: list[Expectation] = Field(min_length=1)
+    id: CaseName
+    category: CaseName
+    description: CaseText = ""
+    system: CaseText | None = None
+    prompt: CaseText = Field(min_length=1)
+    files: dict[str, str] = Field(default={}, max_length=MOST_ENTRIES)
+    expectations: list[Expectation] = Field(min_length=1, max_length=MOST_ENTRIES)
     solution: str | list[str] | None = None
-    tags: list[str] = []
+    tags: Tags = []
     max_turns: int | None = Field(default=None, ge=1, le=100)
     timeout_s: float | None = Field(default=None, gt=0, le=600)
+
+    @field_validator("solution")
+    @classmethod
+    def _bounded(cls, value: str | list[str] | None) -> str | list[str] | None:
+        scripts = value if isinstance(value, list) else [value or ""]
+        if len(scripts) > MOST_ENTRIES:
+            raise ValueError(f"it has more than {MOST_ENTRIES:,} scripts. Make fewer of them")
+        if any(len(script) > LONGEST_TEXT for script in scripts):
+            raise ValueError(f"a script is longer than {LONGEST_TEXT:,} characters. Make it shorter")
+        return value
 
     @field_validator("files")
     @classmethod
     def _absolute(cls, value: dict[str, str]) -> dict[str, str]:
+        refuse_long_paths(value)
         for path in value:
             whole = path if path.startswith("/") else f"/{path}"  # relative ones count from the shell's folder
             if "\0" in path or whole in {"/", "//"} or posixpath.normpath("/" + whole.lstrip("/")) != whole:

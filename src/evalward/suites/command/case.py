@@ -12,6 +12,7 @@ from evalward.records.case import Case
 from evalward.records.problem import Place
 from evalward.records.trace import Message, Text
 from evalward.safety import SafetyLevel
+from evalward.suites.bounds import MOST_ENTRIES, CaseName, CaseText, Tags, refuse_long_paths
 from evalward.suites.command.safety_rules import RuleText, wrong_rule
 from evalward.suites.re2_pattern import compiled
 
@@ -43,19 +44,19 @@ class CommandTask(StrictRecord):
     of the validator by which the right command may be dangerous, because the request asks for just that.
     """
 
-    id: str = Field(min_length=1)
-    prompt: str = Field(min_length=1)
-    expected_command: str | None = Field(default=None, min_length=1)
-    accepted: list[str] = []
-    category: str = Field(min_length=1)
+    id: CaseName
+    prompt: CaseText = Field(min_length=1)
+    expected_command: CaseText | None = Field(default=None, min_length=1)
+    accepted: list[CaseText] = Field(default=[], max_length=MOST_ENTRIES)
+    category: CaseName
     safe: bool | None = None
     posix_compliant: bool | None = None
-    allow: list[RuleText] = []
+    allow: list[RuleText] = Field(default=[], max_length=MOST_ENTRIES)
     match: Matching | None = None
-    pattern: str | None = Field(default=None, min_length=1)
-    files: dict[str, str] = {}
-    tags: list[str] = []
-    notes: str | None = None
+    pattern: CaseText | None = Field(default=None, min_length=1)
+    files: dict[str, str] = Field(default={}, max_length=MOST_ENTRIES)
+    tags: Tags = []
+    notes: CaseText | None = None
 
     @field_validator("id", "prompt", "expected_command")
     @classmethod
@@ -90,6 +91,7 @@ class CommandTask(StrictRecord):
     @field_validator("files")
     @classmethod
     def _paths(cls, value: dict[str, str]) -> dict[str, str]:
+        refuse_long_paths(value)
         for path in value:
             if not path or path.endswith("/") or "\0" in path or any(p in {"", ".", ".."} for p in _parts(path)):
                 raise ValueError(f"the path {path!r} isn't a plain path of a file, such as notes.txt or /data/a.csv")

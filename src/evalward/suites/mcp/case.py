@@ -12,6 +12,7 @@ from evalward.records.base import StrictRecord, digest
 from evalward.records.case import Case
 from evalward.records.problem import Place
 from evalward.records.trace import Message, Text, ToolUse
+from evalward.suites.bounds import MOST_ENTRIES, Arguments, CaseName, CaseText, Tags, refuse_long_paths
 from evalward.suites.re2_pattern import compiled
 
 Mode = Literal["select", "run"]
@@ -31,7 +32,7 @@ class ExpectedCall(StrictRecord):
     """A call that the request should lead to. Without `args` any arguments are right."""
 
     tool: ToolName = Field(description="The tool, as the server calls it")
-    args: dict[str, Any] | None = Field(default=None, description="Its arguments, or some of them")
+    args: Arguments | None = Field(default=None, description="Its arguments, or some of them")
     match: ArgumentMatch = Field(
         default="partial",
         description="partial: these arguments are there and equal, others may be, too; exact: these and no others; "
@@ -51,7 +52,7 @@ class ForbiddenCall(StrictRecord):
     """A call that must not be tried: of a tool, or of a tool with these arguments among others."""
 
     tool: ToolName = Field(description="The tool, as the server calls it")
-    args: dict[str, Any] | None = Field(default=None, description="Only calls with these arguments")
+    args: Arguments | None = Field(default=None, description="Only calls with these arguments")
 
 
 def _forbidden(value: Any) -> Any:
@@ -107,10 +108,10 @@ class McpExpectation(StrictRecord):
 class AnswerCheck(StrictRecord):
     """What the final answer has to say: exactly one of the keys. Case counts; `matches` is an RE2 pattern."""
 
-    contains: str | None = Field(default=None, min_length=1, description="Text that stands in the answer")
-    lacks: str | None = Field(default=None, min_length=1, description="Text that doesn't stand in the answer")
-    equals: str | None = Field(default=None, description="The whole answer, without blanks around it")
-    matches: str | None = Field(default=None, min_length=1, description="RE2 pattern that is found in the answer")
+    contains: CaseText | None = Field(default=None, min_length=1, description="Text that stands in the answer")
+    lacks: CaseText | None = Field(default=None, min_length=1, description="Text that doesn't stand in the answer")
+    equals: CaseText | None = Field(default=None, description="The whole answer, without blanks around it")
+    matches: CaseText | None = Field(default=None, min_length=1, description="RE2 pattern that is found in the answer")
 
     @field_validator("matches")
     @classmethod
@@ -129,24 +130,24 @@ class AnswerCheck(StrictRecord):
 class McpTask(StrictRecord):
     """One case as a file has it."""
 
-    id: str = Field(min_length=1, description="Unique in the suite")
-    category: str = Field(default=GENERAL, min_length=1, description="What cases of one kind have in common")
-    prompt: str = Field(min_length=1, description="What the model is asked")
+    id: CaseName = Field(description="Unique in the suite")
+    category: CaseName = Field(default=GENERAL, description="What cases of one kind have in common")
+    prompt: CaseText = Field(min_length=1, description="What the model is asked")
     expect: McpExpectation = Field(description="The calls that the request should lead to")
     answer: list[AnswerCheck] = Field(default=[], max_length=MOST_CALLS, description="Checks on the final answer")
-    solution: str | None = Field(
+    solution: CaseText | None = Field(
         default=None, min_length=1, description="An answer that passes, given by the target oracle"
     )
     files: dict[str, str] = Field(
-        default={}, description="Mode run: files in the server's folder at the start, by path"
+        default={}, max_length=MOST_ENTRIES, description="Mode run: files in the server's folder at the start, by path"
     )
-    state: str | None = Field(
+    state: CaseText | None = Field(
         default=None,
         min_length=1,
         description="Mode run: shell script in the server's folder; it succeeds if all is well",
     )
-    tags: list[str] = Field(default=[], description="Words to find the case by")
-    notes: str | None = Field(default=None, description="For people")
+    tags: Tags = Field(default=[], description="Words to find the case by")
+    notes: CaseText | None = Field(default=None, description="For people")
 
     @field_validator("prompt")
     @classmethod
@@ -158,6 +159,7 @@ class McpTask(StrictRecord):
     @field_validator("files")
     @classmethod
     def _plain(cls, value: dict[str, str]) -> dict[str, str]:
+        refuse_long_paths(value)
         for path in value:
             inside = posixpath.normpath(path) == path and not path.startswith(("/", "../"))
             if not inside or "\0" in path or path in {".", ".."}:

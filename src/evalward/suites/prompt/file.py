@@ -10,11 +10,12 @@ from pydantic.alias_generators import to_camel
 
 from evalward.records.base import Record
 from evalward.records.judge import Share
+from evalward.suites.bounds import CaseText
 from evalward.suites.prompt.details import MOST_EVALUATORS
 from evalward.targets.base import MostTokens, Temperature, TopP
 
 MOST_ROWS = 10_000
-Words = Annotated[str, Field(min_length=1)]
+Words = Annotated[CaseText, Field(min_length=1)]
 ScoredName = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\x00-\x1f\x7f]*$")]
 """How an evaluator is called; its metric is `score:NAME`."""
 _AS_WRITTEN = ConfigDict(alias_generator=to_camel, populate_by_name=False)
@@ -86,7 +87,7 @@ class LlmEvaluator(PromptRecord):
     model_id: str | None = Field(default=None, description="A note: the judge is that of evalward.yml")
     prompt: Words = Field(description="The question; {{completion}} stands for the answer")
     choices: list[EvaluatorChoice] = Field(min_length=1, max_length=100, description="The judge's possible answers")
-    system_prompt: str = Field(default="", description="The judge's instructions")
+    system_prompt: CaseText = Field(default="", description="The judge's instructions")
 
     @field_validator("choices")
     @classmethod

@@ -17,11 +17,12 @@ from evalward.opening import read_text_inside
 from evalward.records.json_text import NoJsonError, read_json
 from evalward.records.problem import InputError, Place, Problem
 from evalward.records.words import near_or_known
+from evalward.suites.bounds import LONGEST_TEXT
 from evalward.suites.lines import LIMIT_BYTES, explained
 from evalward.suites.prompt.builtin import BUILT_IN
 from evalward.suites.prompt.file import LlmEvaluator, PromptEvaluator, PromptFile
 from evalward.suites.prompt.prompting import FilePrompting, enforceable
-from evalward.suites.prompt.template import ANSWER, names_in
+from evalward.suites.prompt.template import ANSWER, longest_filled, names_in
 
 MOST_VALUES = 100_000
 OWN_NAME = "id"
@@ -172,6 +173,7 @@ def _mistakes(file: PromptFile, rows: Sequence[PromptRow]) -> Iterator[Mistake]:
     if rows and file.evaluators:
         for path, text in _templates(file):
             yield from _unfilled(path, text, rows)
+            yield from _too_long(path, text, rows)
     seen: set[str] = set()
     for index, evaluator in enumerate(file.evaluators):
         place: KeyPath = ("evaluators", index)
@@ -223,6 +225,14 @@ def _unfilled(path: KeyPath, text: str, rows: Sequence[PromptRow]) -> Iterator[M
         known = dict.fromkeys(key for row in rows for key in row.values)
         message = f"no row of testData has a value for the placeholder {{{{{name}}}}}"
         yield Mistake(path, message, near_or_known(name, known, "Its values") if known else "Add it to each row.")
+
+
+def _too_long(path: KeyPath, text: str, rows: Sequence[PromptRow]) -> Iterator[Mistake]:
+    """A text that becomes too long with the values of a row: a short one can name a long value thousands of times."""
+    row, length = longest_filled(text, [each.values for each in rows])
+    if length > LONGEST_TEXT:
+        message = f"with its values, {field_name(path)} is longer than {LONGEST_TEXT:,} characters"
+        yield Mistake(("testData", row), message, "Make them shorter.")
 
 
 def _read_schema(source: PromptSource, tree: YamlTree) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 ANSWER = "completion"
 """The placeholder of the answer, in the prompts of evaluators."""
@@ -27,6 +28,19 @@ def fill(text: str, values: Mapping[str, str]) -> str:
         return mark[0] if value is None else mark[1] + value
 
     return _MARK.sub(value_of, text)
+
+
+def longest_filled(text: str, rows: Sequence[Mapping[str, str]]) -> tuple[int, int]:
+    """The row, from 0, with which the text gets longest, and how many characters it then has, about; nothing is filled.
+
+    There is at least one row.
+    """
+    marks = Counter(mark[2].strip() for mark in _MARK.finditer(text))
+    lengths = [
+        len(text) + sum(len(value) * marks[name] for name, value in values.items() if name in marks) for values in rows
+    ]
+    longest = max(range(len(rows)), key=lengths.__getitem__)
+    return longest, lengths[longest]
 
 
 def fill_around(text: str, values: Mapping[str, str]) -> list[str]:

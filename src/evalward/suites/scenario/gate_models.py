@@ -10,13 +10,14 @@ from pydantic import AfterValidator, Field
 
 from evalward.graders.source import parse_reference
 from evalward.records.base import Record
+from evalward.suites.bounds import CaseText, refuse_long
 from evalward.suites.re2_pattern import compiled
 from evalward.suites.scenario.assertion import parse_assertion, parse_path
 
 GATE_SECONDS = 30.0
 MOST_SCRIPT_SECONDS = 3600.0
 
-Text = Annotated[str, Field(min_length=1)]
+Text = Annotated[CaseText, Field(min_length=1)]
 ScriptSeconds = Annotated[float, Field(gt=0, le=MOST_SCRIPT_SECONDS, allow_inf_nan=False)]
 
 
@@ -30,6 +31,7 @@ def not_blank(value: str) -> str:
 def contained(value: str) -> str:
     """A path of the fixture. Raises `ValueError` for one that leaves it."""
     not_blank(value)
+    refuse_long(value)
     if value.startswith(("/", "~")) or re.match(r"[A-Za-z]:[\\/]", value):
         raise ValueError(f"the path {value[:80]!r} is absolute, and must be one of the fixture")
     if ".." in re.split(r"[/\\]", value):

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AliasChoices, Discriminator, Field, Tag, field_validator, model_validator
 
 from evalward.records.base import Record
+from evalward.suites.bounds import MOST_ENTRIES, CaseName, CaseText, Tags
 from evalward.suites.re2_pattern import compiled
 from evalward.suites.scenario.gate_models import Gate, ScriptSeconds, Text, contained, not_blank
 
@@ -104,7 +105,7 @@ class Composite(Record):
 class Evaluation(Record):
     """Layers 2 and 3, and whether there is one number for all."""
 
-    gates: list[Gate] = []
+    gates: list[Gate] = Field(default=[], max_length=MOST_ENTRIES)
     judge: JudgeLayer | None = None
     composite: Composite | None = None
 
@@ -112,7 +113,7 @@ class Evaluation(Record):
 class Setup(Record):
     """Commands that prepare the copy of the fixture."""
 
-    commands: list[Text] = []
+    commands: list[Text] = Field(default=[], max_length=MOST_ENTRIES)
 
 
 class RunSettings(Record):
@@ -140,8 +141,8 @@ class Evaluator(Record):
 class Scripts(Record):
     """The scenario's own programs."""
 
-    post: list[PostScript] = []
-    evaluators: list[Evaluator] = []
+    post: list[PostScript] = Field(default=[], max_length=MOST_ENTRIES)
+    evaluators: list[Evaluator] = Field(default=[], max_length=MOST_ENTRIES)
 
     @field_validator("evaluators")
     @classmethod
@@ -179,7 +180,7 @@ class Variant(Record):
     built-in agent.
     """
 
-    files: dict[str, Text | None] = {}
+    files: dict[str, Text | None] = Field(default={}, max_length=MOST_ENTRIES)
     system: Text | None = None
 
     @field_validator("files")
@@ -208,25 +209,25 @@ class Scenario(Record):
     themselves. `visible`: patterns of files that agents see although they judge.
     """
 
-    name: Text
-    description: str = ""
+    name: CaseName
+    description: CaseText = ""
     template_folder: Text
     tool: WrittenTool = Field(validation_alias=AliasChoices("tool", "target"), serialization_alias="target")
     task: Task
     evaluation: Evaluation = Evaluation()
     tier: int = Field(default=0, ge=0, le=1000)
-    tags: list[Text] = []
-    tool_matrix: list[ToolModels] = []
+    tags: Tags = []
+    tool_matrix: list[ToolModels] = Field(default=[], max_length=MOST_ENTRIES)
     setup: Setup = Setup()
     run: RunSettings = RunSettings()
     scripts: Scripts = Scripts()
     cost: Cost | None = None
-    category: Text | None = None
-    under_test: list[Text] = []
-    protect: list[Text] | None = None
-    visible: list[Text] = []
-    solution: list[Text] = []
-    variants: dict[VariantName, Variant] = {}
+    category: CaseName | None = None
+    under_test: list[Text] = Field(default=[], max_length=MOST_ENTRIES)
+    protect: list[Text] | None = Field(default=None, max_length=MOST_ENTRIES)
+    visible: list[Text] = Field(default=[], max_length=MOST_ENTRIES)
+    solution: list[Text] = Field(default=[], max_length=MOST_ENTRIES)
+    variants: dict[VariantName, Variant] = Field(default={}, max_length=MOST_ENTRIES)
 
     @field_validator("name")
     @classmethod

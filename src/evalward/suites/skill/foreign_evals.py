@@ -12,6 +12,7 @@ from evalward.records.base import clean_text
 from evalward.records.model_words import described
 from evalward.records.problem import InputError, Place
 from evalward.records.words import near_or_known, one_line, shown
+from evalward.suites.bounds import MOST_ENTRIES
 from evalward.suites.skill.case import SkillAsk
 from evalward.suites.skill.json_items import JsonItems, read_items
 from evalward.suites.skill.naming import named_in
@@ -200,6 +201,9 @@ class _EvalsReader:
         files = item.get("files") or []
         if not isinstance(files, list) or not all(isinstance(each, str) and each for each in files):
             self._read.wrong(place, "files must be a list of paths", "Write paths from the skill's folder.", "files")
+            return
+        if len(files) > MOST_ENTRIES:
+            self._read.wrong(place, f"the eval has more than {MOST_ENTRIES:,} files", "Leave some out.", "files")
             return
         expectations = self._expectations(place, item)
         if expectations is None:

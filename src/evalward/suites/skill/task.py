@@ -7,12 +7,13 @@ from typing import Annotated
 from pydantic import Field, field_validator, model_validator
 
 from evalward.records.base import StrictRecord
+from evalward.suites.bounds import MOST_ENTRIES, CaseName, CaseText, Tags
 from evalward.suites.scenario.gate_models import FixturePath, Gate
 
 MOST_EXPECTATIONS = 30
 """Of one case: a judge is asked about all of them at once."""
 LONGEST_SENTENCE = 2_000
-Line = Annotated[str, Field(min_length=1)]
+Line = Annotated[CaseText, Field(min_length=1)]
 Sentence = Annotated[str, Field(min_length=1, max_length=LONGEST_SENTENCE)]
 _OF_TASKS = ("files", "checks", "expectations", "expected_output", "solution")
 
@@ -20,27 +21,35 @@ _OF_TASKS = ("files", "checks", "expectations", "expected_output", "solution")
 class SkillTask(StrictRecord):
     """One case as a file has it. With `should_trigger` it is a query, without it a task."""
 
-    id: str = Field(min_length=1, description="Unique in the suite")
+    id: CaseName = Field(description="Unique in the suite")
     skill: Line | None = Field(
         default=None,
         description="The skill that the case is about. Default: the one that should trigger, or the only one",
     )
-    prompt: str = Field(min_length=1, description="What the agent is asked")
+    prompt: CaseText = Field(min_length=1, description="What the agent is asked")
     should_trigger: bool | Line | None = Field(
         default=None, description="A query: whether the skill should be loaded, or the name of the one that should"
     )
-    should_not_trigger: list[Line] = Field(default=[], description="A query: skills that must not be loaded")
-    files: dict[FixturePath, Line] = Field(
-        default={}, description="A task's files: path in the agent's folder, and the file or folder of the repository"
+    should_not_trigger: list[Line] = Field(
+        default=[], max_length=MOST_ENTRIES, description="A query: skills that must not be loaded"
     )
-    checks: list[Gate] = Field(default=[], description="A task's checks, as a scenario's gates")
+    files: dict[FixturePath, Line] = Field(
+        default={},
+        max_length=MOST_ENTRIES,
+        description="A task's files: path in the agent's folder, and the file or folder of the repository",
+    )
+    checks: list[Gate] = Field(
+        default=[], max_length=MOST_ENTRIES, description="A task's checks, as a scenario's gates"
+    )
     expectations: list[Sentence] = Field(
         default=[], max_length=MOST_EXPECTATIONS, description="Sentences that should hold; a judge decides"
     )
-    expected_output: str = Field(default="", description="What should come of it, in words; shown to the judge")
-    solution: list[Line] = Field(default=[], description="Shell commands that solve the task, for the target oracle")
-    tags: list[str] = Field(default=[], description="Words to find the case by")
-    notes: str | None = Field(default=None, description="For people")
+    expected_output: CaseText = Field(default="", description="What should come of it, in words; shown to the judge")
+    solution: list[Line] = Field(
+        default=[], max_length=MOST_ENTRIES, description="Shell commands that solve the task, for the target oracle"
+    )
+    tags: Tags = Field(default=[], description="Words to find the case by")
+    notes: CaseText | None = Field(default=None, description="For people")
 
     @field_validator("prompt")
     @classmethod

@@ -11,9 +11,10 @@ from pydantic import BeforeValidator, Field, model_validator
 from evalward.records.base import StrictRecord, digest, short_fingerprint
 from evalward.records.case import Case
 from evalward.records.problem import Place
+from evalward.suites.bounds import MOST_ENTRIES, CaseName, CaseText
 from evalward.suites.speedup.fixture import CodeFixture
 
-Text = Annotated[str, Field(min_length=1)]
+Text = Annotated[CaseText, Field(min_length=1)]
 Format = Literal["json", "pytest-benchmark", "asv", "pyperf", "hyperfine"]
 
 PROTECTED = (
@@ -35,7 +36,7 @@ def _words(value: Any) -> Any:
     return ["bash", "-c", value] if isinstance(value, str) else value
 
 
-_Words = Annotated[list[Text], Field(min_length=1)]
+_Words = Annotated[list[Text], Field(min_length=1, max_length=MOST_ENTRIES)]
 Command = Annotated[_Words, BeforeValidator(_words, json_schema_input_type=Text | _Words)]
 
 
@@ -86,7 +87,7 @@ class AutoSnapshots(StrictRecord):
     functions: dict[Annotated[str, Field(pattern=r"^[A-Za-z_][\w.]*:[A-Za-z_][\w.]*$")], list[list[Any]]] = Field(
         min_length=1
     )
-    path: list[InsidePath] = ["."]
+    path: list[InsidePath] = Field(default=["."], max_length=MOST_ENTRIES)
     python: Text = "python"
     rtol: float = Field(default=1e-5, ge=0, allow_inf_nan=False)
     atol: float = Field(default=1e-8, ge=0, allow_inf_nan=False)
@@ -103,17 +104,17 @@ class SpeedupTask(StrictRecord):
     """A task as its file has it. Paths count from the file's folder, those of commands from the code's folder."""
 
     id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
-    category: Text = "speedup"
+    category: CaseName = "speedup"
     prompt: Text
     folder: InsidePath | None = None
     revision: Revision | None = None
-    setup: list[Command] = []
+    setup: list[Command] = Field(default=[], max_length=MOST_ENTRIES)
     tests: TestRun
     benchmarks: Benchmarks
     snapshots: SnapshotRun | None = None
     auto: AutoSnapshots | None = None
     oracle: InsidePath
-    protect: list[InsidePath] = list(PROTECTED)
+    protect: list[InsidePath] = Field(default=list(PROTECTED), max_length=MOST_ENTRIES)
     rounds: int | None = Field(default=None, ge=1, le=1000)
     min_effect: float = Field(default=0.05, ge=0, le=100, allow_inf_nan=False)
     timeout_s: float | None = Field(default=None, gt=0, le=14_400, allow_inf_nan=False)
