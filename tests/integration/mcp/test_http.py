@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
+
 import pytest
 
 from evalward.suites.mcp.server.failures import ServerAnswerError, ServerDiedError, ServerHungError
@@ -93,3 +96,22 @@ async def test_a_packed_answer_is_not_unpacked() -> None:
         async with open_server(HttpServer(server.url)) as session:
             with pytest.raises(ServerAnswerError, match=r"^it sent an answer that is packed as 'gzip', unasked$"):
                 await session.call("echo", {"text": "x"})
+
+
+async def test_one_that_speaks_without_end_and_says_nothing_hangs() -> None:
+    """There is always more to read, so that nothing else would ever get its turn."""
+
+    async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
+        with suppress(ConnectionError):
+            while True:
+                writer.write(b":\n" * 32_768)
+                await writer.drain()
+
+    server = await asyncio.start_server(endless, "127.0.0.1", 0)
+    place = HttpServer(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/mcp")
+    async with server:
+        with pytest.raises(ServerHungError, match=r"^it didn't list its tools within 0\.5 s$"):
+            async with open_server(place, ServerBounds(start_s=0.5)):
+                pass

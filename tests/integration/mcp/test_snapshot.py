@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from io import StringIO
@@ -18,6 +19,7 @@ from evalward.records.problem import InputError
 from evalward.suites.mcp.catalogue import read_catalogue
 from support.mcp import checkout
 from support.mcp_http import http_server
+from support.patience import wait_until
 
 SMALL = (sys.executable, "-I", "-S", "./server.py")
 SUITE = """\
@@ -126,3 +128,13 @@ def test_words_that_name_no_server_are_refused_with_a_remedy(root: Path, words: 
     with pytest.raises(InputError) as failed:
         snapshot(root, *words)
     assert message in str(failed.value)
+
+
+def test_a_signal_ends_it_and_does_not_wait_for_the_server(tmp_path: Path) -> None:
+    with http_server(hang="tools/list") as server:
+        words = [Path(sys.executable).with_name("evalward"), "mcp", "snapshot", server.url]
+        with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
+            wait_until(lambda: len(server.headers) >= 2)  # it has been greeted, and is asked
+            process.terminate()
+            _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (130, "interrupted: finished trials are kept\n")

@@ -134,3 +134,11 @@ def test_of_long_complaints_both_ends_are_shown() -> None:
 def test_a_server_has_as_long_to_list_its_tools_as_for_a_call() -> None:
     assert (bounds_for(30).start_s, bounds_for(30).call_s) == (30, 30)
     assert (bounds_for(0.5).start_s, bounds_for(0.5).call_s) == (LEAST_START_S, 0.5)
+
+
+@pytest.mark.parametrize("number", ["9" * 4_000, str(2**40), "-1"])
+@pytest.mark.parametrize("what", ['"result":{}', '"error":{"code":1,"message":"no"}'])
+def test_an_answer_to_what_nobody_asked_ends_the_session(number: str, what: str) -> None:
+    line = f'{{"jsonrpc":"2.0","id":{number},{what}}}'.encode()
+    with pytest.raises(ServerAnswerError):
+        read_message(line, traffic())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
@@ -94,6 +95,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
                 self._traffic.broken = error
                 raise httpx2.StreamError(str(error)) from error
             yield piece
+            await asyncio.sleep(0)  # a server that always has more to say must not keep time-outs and signals waiting
 
     def _count(self, new: int, length: int) -> None:
         self._traffic.take_bytes(new)

@@ -96,13 +96,16 @@ async def _started(place: CommandServer, traffic: ServerTraffic) -> AsyncIterato
             env={name: value.replace(FOLDER, folder) for name, value in place.env.items()},
             line_bytes=traffic.bounds.line_bytes,
         )
-        spoken = ServerConnection(traffic, program)
+        spoken, end_s = ServerConnection(traffic, program), traffic.bounds.end_s
         try:
             catalogue = await spoken.open(over_stdio(program, traffic))
             yield ServerSession(catalogue, traffic, spoken, program, workspace)
+        except asyncio.CancelledError:  # we were asked to end: it is given no time to end by itself
+            end_s = 0
+            raise
         finally:
             await spoken.close()
-            await program.end(traffic.bounds.end_s)
+            await program.end(end_s)
 
 
 async def _workspace(place: CommandServer) -> Workspace:
