@@ -351,21 +351,33 @@ def guarded(world: World, command: Callable[[World], int]) -> int:
         code = command(world)
         # Python passes over an exception in some places, such as a finalizer, and goes on.
         return _interrupted(world) if interrupts.seen() and code in {EXIT_OK, EXIT_FAILED} else code
-    except InputError as error:
-        _last_words(world, *(f"error: {_one_line(str(problem))}" for problem in error.problems))
-        return EXIT_UNJUDGED if isinstance(error, NoRoomError) else EXIT_INPUT
     except KeyboardInterrupt:
         return _interrupted(world)
     except BrokenPipeError:
         sys.stdout = None  # whoever read our output has gone; nothing is left to say to them
         return EXIT_UNJUDGED  # and what was not said to its end is no pass
-    except Exception as error:  # the last line of defence: nobody shall see a traceback on the screen
-        if interrupts.seen():  # what was at work made an error of its own of it
-            return _interrupted(world)
-        from evalward.commands.faults import internal_error
+    except Exception as error:
+        if gone := world.gone():  # what broke for it is no news
+            return _ended_for(world, gone)
+        if isinstance(error, InputError):
+            _last_words(world, *(f"error: {_one_line(str(problem))}" for problem in error.problems))
+            return EXIT_UNJUDGED if isinstance(error, NoRoomError) else EXIT_INPUT
+        return _broken(world, error)
 
-        _last_words(world, _one_line(internal_error(error, world.redaction)))
-        return EXIT_UNJUDGED
+
+def _broken(world: World, error: Exception) -> int:
+    """The last line of defence: nobody shall see a traceback on the screen."""
+    if interrupts.seen():  # what was at work made an error of its own of it
+        return _interrupted(world)
+    from evalward.commands.faults import internal_error
+
+    return _ended_for(world, internal_error(error, world.redaction))
+
+
+def _ended_for(world: World, why: str) -> int:
+    """It could not be judged, and people did nothing wrong."""
+    _last_words(world, _one_line(why))
+    return EXIT_UNJUDGED
 
 
 def _interrupted(world: World) -> int:

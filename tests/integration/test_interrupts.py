@@ -20,6 +20,7 @@ from evalward import interrupts
 from evalward.cli import guarded
 from evalward.commands.world import World
 from evalward.edge import SOURCE
+from evalward.records.problem import wrong
 from evalward.wire.errors import InterruptedRunError, OtherSideError
 from evalward.wire.faults import error_of
 from evalward.wire.peer import CallFailedError, CallingPeer
@@ -167,3 +168,17 @@ def served(number: signal.Signals) -> Iterator[tuple[CallingPeer, subprocess.Pop
         finally:
             line.close()
             process.wait()
+
+
+@pytest.mark.parametrize("error", [RuntimeError("ours"), wrong("cases.jsonl", "there is no such file")])
+def test_what_breaks_because_the_folder_is_gone__is_told_as_that(tmp_path: Path, error: Exception) -> None:
+    err, folder = StringIO(), tmp_path / "work"
+    folder.mkdir()
+    world = World(out=StringIO(), err=err, now=lambda: "2026-11-25T08:00:00Z", env={}, cwd=folder)
+
+    def command(_: World) -> int:
+        folder.rmdir()
+        raise error
+
+    assert guarded(world, command) == 3
+    assert err.getvalue().startswith(f"error: the folder that this was called in is gone: {folder}. Run it again ")

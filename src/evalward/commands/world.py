@@ -86,6 +86,15 @@ class World:
 
             raise NoRoomError(unwritable("standard output", error, "Name a file with --output.").problems) from error
 
+    def gone(self) -> str:
+        """What to say where the folder that we were called in is gone by now; empty where it is there."""
+        if self.cwd.is_dir():
+            return ""
+        return (
+            f"error: the folder that this was called in is gone: {self.cwd}. Run it again where it stays; "
+            "trials that were finished are kept if --output was outside of it (--resume goes on)"
+        )
+
     def tell(self, text: str) -> None:
         """Progress as it is, without secrets: it may be a part of a line."""
         if not self.quiet:
