@@ -17,7 +17,7 @@ def listed(place: ServerPlace, bounds: ServerBounds | None = None) -> Catalogue:
 
     A signal that interrupts this thread ends the other one, too, and the server with it.
     """
-    asked = _Asked(place, bounds)
+    asked = _Listing(place, bounds)
     with ThreadPoolExecutor(1) as threads:
         future = threads.submit(asyncio.run, asked.catalogue())
         try:
@@ -27,7 +27,7 @@ def listed(place: ServerPlace, bounds: ServerBounds | None = None) -> Catalogue:
             raise
 
 
-class _Asked:
+class _Listing:
     """A question to a server that another thread can end."""
 
     def __init__(self, place: ServerPlace, bounds: ServerBounds | None) -> None:
