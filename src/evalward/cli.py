@@ -358,7 +358,8 @@ def guarded(world: World, command: Callable[[World], int]) -> int:
         return EXIT_UNJUDGED  # and what was not said to its end is no pass
     except Exception as error:
         if gone := world.gone():  # what broke for it is no news
-            return _ended_for(world, gone)
+            _last_words(world, _one_line(gone))
+            return EXIT_UNJUDGED
         if isinstance(error, InputError):
             _last_words(world, *(f"error: {_one_line(str(problem))}" for problem in error.problems))
             return EXIT_UNJUDGED if isinstance(error, NoRoomError) else EXIT_INPUT
@@ -371,12 +372,7 @@ def _broken(world: World, error: Exception) -> int:
         return _interrupted(world)
     from evalward.commands.faults import internal_error
 
-    return _ended_for(world, internal_error(error, world.redaction))
-
-
-def _ended_for(world: World, why: str) -> int:
-    """It could not be judged, and people did nothing wrong."""
-    _last_words(world, _one_line(why))
+    _last_words(world, _one_line(internal_error(error, world.redaction)))
     return EXIT_UNJUDGED
 
 

@@ -132,7 +132,7 @@ def test_words_that_name_no_server_are_refused_with_a_remedy(root: Path, words: 
 
 def test_a_signal_ends_it_and_does_not_wait_for_the_server(tmp_path: Path) -> None:
     with http_server(hang="tools/list") as server:
-        words = [Path(sys.executable).with_name("evalward"), "mcp", "snapshot", server.url]
+        words = [str(Path(sys.executable).with_name("evalward")), "mcp", "snapshot", server.url]
         with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
             wait_until(lambda: len(server.headers) >= 2)  # it has been greeted, and is asked
             process.terminate()
