@@ -388,7 +388,8 @@ import sys
 from pathlib import Path
 from evalward.keeper.outputs import OutputFolder
 
-OutputFolder.open(Path(sys.argv[1])).claim()
+folder = OutputFolder.open(Path(sys.argv[1]))
+folder.claim()
 print("claimed", flush=True)
 sys.stdin.read()
 """
@@ -413,3 +414,7 @@ def test_a_folder_in_which_a_run_is_at_work__is_refused_and_keeps_all(tmp_path: 
     second.clear()
     OutputFolder.open(folder).clear()  # our own process has it
     assert list(folder.iterdir()) == []
+    del second, refused
+    words = [sys.executable, "-c", CLAIM, os.fspath(folder)]
+    after = subprocess.run(words, input="", stdout=subprocess.PIPE, text=True, check=True)
+    assert after.stdout == "claimed\n"  # as soon as nothing of ours has it any more, while we live

@@ -13,6 +13,7 @@ from evalward.writing import Folder, write_all
 
 STREAMS = ("/dev", "/dev/fd", "/proc/self/fd")
 """What lies there is written to, not replaced: `/dev/stdout`, `/dev/null`, a shell's `>(command)`."""
+_OPEN = {"stdout": "1", "stderr": "2"}
 
 
 def write_text(path: Path, text: str, redaction: Redaction = NOTHING) -> None:
@@ -39,15 +40,22 @@ def write_file(path: Path, data: bytes) -> None:
 
     Raises `InputError` where a link, device, pipe or socket is in the way, `OSError` where the system refuses.
     """
-    if os.path.normpath(path.parent) in STREAMS:
-        _write_through(path, data)
+    if path.name in {"", ".", ".."}:
+        raise wrong(str(path), "is a folder", "Name a file.")
+    place = os.path.normpath(f"/{path.parent}") if path.is_absolute() else os.fspath(path.parent)
+    if place.replace("//", "/") in STREAMS:
+        _write_through(place.replace("//", "/"), path, data)
     else:
         Folder(path.parent, strict=False).write(path.name, data)
 
 
-def _write_through(path: Path, data: bytes) -> None:
-    """Write to what is open already, behind what a file has."""
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOCTTY | os.O_CLOEXEC)
+def _write_through(place: str, path: Path, data: bytes) -> None:
+    """Write to what is open already, behind what has been written there; a device is opened."""
+    number = _OPEN.get(path.name) if place == "/dev" else path.name
+    if number is not None and number.isascii() and number.isdigit():
+        handle = os.dup(int(number))
+    else:
+        handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOCTTY | os.O_CLOEXEC)
     try:
         if stat.S_ISBLK(os.fstat(handle).st_mode):
             raise wrong(str(path), "is a disk, no file", "Name a file.")

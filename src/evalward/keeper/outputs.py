@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import weakref
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -49,8 +50,39 @@ FILES = (
 )
 REMEDY = "Choose another folder with --output, or with the action's input output-dir."
 NO_GIT = 127
-_claimed: dict[tuple[int, int], int] = {}  # device and number of folders that are locked, each with a descriptor
 _TEMPORARY = re.compile(r"[.].+[.][0-9a-f]{16}")  # what a run that was killed may leave of a file
+
+
+class _Claim:
+    """A lock of a folder, which ends with this object."""
+
+    def __init__(self, handle: int) -> None:
+        weakref.finalize(self, os.close, handle)
+
+
+_claims: weakref.WeakValueDictionary[tuple[int, int], _Claim] = weakref.WeakValueDictionary()
+"""Our process's, by device and number of the folder."""
+
+
+def _claimed(folder: Folder) -> _Claim:
+    """The folder's lock. Where the file system has no locks, it keeps nobody out.
+
+    Raises `BlockingIOError` where another process has it, `OSError`.
+    """
+    found = os.fstat(folder.handle())
+    ours = _claims.get((found.st_dev, found.st_ino))
+    if ours is not None:
+        return ours
+    handle = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder.handle())
+    claim = _Claim(handle)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:  # without locks
+        return claim
+    _claims[found.st_dev, found.st_ino] = claim
+    return claim
 
 
 @dataclass(frozen=True)
@@ -59,6 +91,7 @@ class OutputFolder:
 
     folder: Folder
     redaction: Redaction = field(default=NOTHING, repr=False)
+    _claims: list[_Claim] = field(default_factory=list, repr=False, compare=False)
 
     @classmethod
     def open(
@@ -129,10 +162,13 @@ class OutputFolder:
             raise wrong(str(self.path / name), message, remedy) from error
 
     def claim(self) -> None:
-        """Keep it from other runs until our process ends. Raises `InputError` where one of them is at work in it."""
+        """Keep it from other processes' runs, for as long as anybody in ours has it. Raises `InputError` where one of
+        them is at work in it.
+        """
         try:
-            if not _claim(self.folder):
-                raise _unusable(str(self.path), "another run is writing into it")
+            self._claims[:] = [_claimed(self.folder)]
+        except BlockingIOError:
+            raise _unusable(str(self.path), "another run is writing into it") from None
         except OSError as error:
             raise _unusable(str(self.path), str(error.strerror or error)) from error
 
@@ -145,24 +181,6 @@ class OutputFolder:
                 self.folder.remove(name)
         except OSError as error:
             raise _unusable(str(self.path), f"what an earlier run left can't be removed: {error.strerror}") from error
-
-
-def _claim(folder: Folder) -> bool:
-    """`False` where another process has it; where the file system has no locks, nobody has. Raises `OSError`."""
-    found = os.fstat(folder.handle())
-    if (found.st_dev, found.st_ino) in _claimed:
-        return True
-    lock = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder.handle())
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        return False
-    except OSError:  # without locks
-        os.close(lock)
-        return True
-    _claimed[found.st_dev, found.st_ino] = lock
-    return True
 
 
 def _unusable(path: str, why: str) -> InputError:

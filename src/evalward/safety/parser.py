@@ -67,8 +67,8 @@ class Parser(ArgumentReader):
             raise ParseError("nested too deeply")
         steps: list[ListStep] = []
         while not self._at_list_end(closers):
-            node = self._pipeline()
-            steps.append(ListStep(node, self._operator()))
+            node, inverted = self._pipeline()
+            steps.append(ListStep(node, self._operator(), inverted))
         if steps and steps[-1].operator in ("&&", "||"):
             raise ParseError(f"nothing follows {steps[-1].operator}")
         self.depth -= 1
@@ -106,14 +106,15 @@ class Parser(ArgumentReader):
         if not self._take(keyword):
             raise ParseError(f"expected {keyword!r}")
 
-    def _pipeline(self) -> Node:
-        self._prefixes()
+    def _pipeline(self) -> tuple[Node, bool]:
+        """Read a pipeline, and whether its exit code is another one than its last command's."""
+        inverted = self._prefixes()
         stages = [self._command()]
         while self._pipe():
             self.lines()
-            self._prefixes()
+            inverted |= self._prefixes()
             stages.append(self._command())
-        return stages[0] if len(stages) == 1 else Pipeline(tuple(stages))
+        return (stages[0] if len(stages) == 1 else Pipeline(tuple(stages))), inverted
 
     def _pipe(self) -> bool:
         self.blanks()
@@ -122,14 +123,16 @@ class Parser(ArgumentReader):
         self.pos += 2 if self.peek(2) == "|&" else 1
         return True
 
-    def _prefixes(self) -> None:
-        """Skip ``!``, ``time`` and ``coproc``: they change nothing about what runs."""
+    def _prefixes(self) -> bool:
+        """Skip ``!``, ``time`` and ``coproc``, which change nothing about what runs: whether the exit code changes."""
         self.blanks()
-        match = _PREFIX.match(self.text, self.pos)
+        match, inverted = _PREFIX.match(self.text, self.pos), False
         while match:
+            inverted |= not match[0].startswith("time")
             self.pos = match.end()
             self.blanks()
             match = _PREFIX.match(self.text, self.pos)
+        return inverted
 
     def _command(self) -> Node:
         if self._at_arithmetic():

@@ -173,10 +173,14 @@ Node = Simple | Pipeline | Block | Loop | Branches | Function | Condition
 
 @dataclass(frozen=True, slots=True)
 class ListStep:
-    """One command of a list and the operator that follows it (``;``, ``&``, ``&&`` or ``||``)."""
+    """One command of a list and the operator that follows it (``;``, ``&``, ``&&`` or ``||``).
+
+    ``inverted``: ``!`` or ``coproc`` stands before it, so that its exit code isn't its last command's.
+    """
 
     node: Node
     operator: str
+    inverted: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,11 +91,17 @@ def test_what_a_shell_has_opened__is_written_to(tmp_path: Path) -> None:
     os.close(writing)
     reader.join()
     assert got == [b"x" * 200_000]
-    with (tmp_path / "log").open("wb") as log:
+    with (tmp_path / "log").open("wb", buffering=0) as log:
         log.write(b"first ")
-        log.flush()
-        write_text(Path(f"/proc/self/fd/{log.fileno()}"), "then")
-    assert (tmp_path / "log").read_bytes() == b"first then"
+        write_text(Path(f"//dev/./fd/{log.fileno()}"), "then ")
+        log.write(b"last")
+    assert (tmp_path / "log").read_bytes() == b"first then last"
+
+
+@pytest.mark.parametrize("name", ["..", "a/..", "."])
+def test_a_folder__is_no_file(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=r"is a folder|can't be written"):
+        write_text(tmp_path / name, "text")
 
 
 def test_a_new_name_in_dev__is_no_stream() -> None:

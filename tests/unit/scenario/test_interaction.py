@@ -232,6 +232,20 @@ def test_the_default_finds_what_a_script_runs(script: str, texts: list[str]) -> 
     assert [use.text for use in invocations(script, BinaryInCommand("./todo"))] == texts
 
 
+@pytest.mark.parametrize(
+    ("line", "errors"),
+    [
+        ("todo bad 'see --help'", 1),
+        ("todo bad --helpful", 1),
+        ("todo bad > --help", 1),
+        ("todo add --help", 0),
+        ("todo --help | head", 0),
+    ],
+)
+def test_help_is_asked_for_by_a_word_of_its_own(line: str, errors: int) -> None:
+    assert measured(*ran(line, 2)).error_count == errors
+
+
 def test_identity_is_the_second_group_before_the_first_before_the_second_word() -> None:
     assert WrittenPattern(r"(todo) (\w+)").find("todo add x")[0].identity == "add"
     assert WrittenPattern(r"(todo)( \d+)?").find("todo add")[0].identity == "todo"

@@ -62,7 +62,41 @@ SURE = "echo x && export A=1 && "
         # what runs the rest
         ("timeout -k 2 5 ./todo a", 4, [4]),
         ("nice -n 5 ./todo a", 4, [4]),
-        ("printf 'a\\nb' | xargs -n 1 ./todo", 123, [123]),
+        ("printf 'a\\nb' | xargs -n 1 ./todo", 123, [None]),
+        ("setsid -f ./todo a", 0, [None]),
+        ("script -qc './todo a' o", 0, [None]),
+        ("su -c './todo a | cat'", 0, [None]),
+        # scripts without a command
+        ("", 0, []),
+        ("# look around", 0, []),
+        ("bash -c '# x'", 0, []),
+        # `set -e` ends nothing in what && looks at
+        ("set -e; { ./todo bad; ./todo list; } && echo ok", 0, [None, 0]),
+        ("set -e; (./todo bad; ./todo list) && echo ok", 0, [None, 0]),
+        ("set -e; { ./todo a; ./todo b; }", 0, [0, 0]),
+        ("set errexit; ./todo bad; ./todo list", 0, [None, None]),
+        ("set -e; \\set +e; ./todo bad; ./todo list", 0, [None, None]),
+        ("set -e; command set +e; ./todo bad; ./todo list", 0, [None, None]),
+        ("set -e; S=set; $S +e; ./todo bad; ./todo list", 0, [None, None]),
+        ("\\exit 4; ./todo list", 4, [None]),
+        ("todo() { echo hi; }; todo bad", 0, [None]),
+        # an exit code that is turned round
+        ("time ! ./todo bad", 0, [None]),
+        ("!(./todo bad)", 0, [None]),
+        ("! \\\n./todo bad", 0, [None]),
+        ("./todo add 'lamp (! fragile)'", 0, [0]),
+        ("cat <<'END'\n! x\nEND\n./todo a", 0, [0]),
+        # other ways to call a shell or the tool
+        ("bash -lc './todo bad'", 3, [3]),
+        ("bash -ec './todo bad; ./todo list'", 3, [None, None]),
+        ("bash -euo pipefail -c './todo a'", 0, [None]),
+        ("bash --norc -c './todo a'", 0, [0]),
+        ("bash -nc './todo bad'", 0, [None]),
+        ("bash ./todo bad", 3, [3]),
+        ('"./todo" add; "$PWD/todo" list', 2, [None, 2]),
+        ("eval ./todo bad", 0, [None]),
+        ("bash <<'END'\n./todo a\nEND", 0, [None]),
+        ('bash -c "./todo bad $X"', 0, [None]),
         # what changes the rules
         ("set -e\n./todo a\n./todo b", 0, [0, 0]),
         ("set -e\n./todo a\n./todo b", 1, [None, None]),
@@ -84,6 +118,25 @@ SURE = "echo x && export A=1 && "
 )
 def test_what_follows_from_the_calls_exit_code(script: str, code: int | None, codes: list[int | None]) -> None:
     assert [use.exit_code for use in uses_of(script, TODO, code)][:2_000] == codes
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "said"),
+    [
+        ("{ cd nothere && ./todo add x; } 2>/dev/null", 1, ""),
+        ("{ ./todo list; } > /nodir/x", 1, "bash: line 1: /nodir/x: No such file or directory"),
+        ("./todo list > /nodir/x", 1, "bash: line 1: /nodir/x: No such file or directory"),
+        ("set -u; echo $NOPE; ./todo list", 127, "bash: line 1: NOPE: unbound variable"),
+        ("export A-B=1 && ./todo list", 1, "bash: line 1: export: `A-B=1': not a valid identifier"),
+    ],
+)
+def test_a_command_that_never_ran__has_no_code(script: str, code: int, said: str) -> None:
+    assert [use.exit_code for use in uses_of(script, TODO, code, said)] == [None]
+
+
+def test_a_command_behind_very_long_text__is_found() -> None:
+    padded = ": " + " " * 30_000 + "; ./todo bad"
+    assert [use.exit_code for use in uses_of(padded, TODO, 0)] == [None]
 
 
 def test_a_cd_that_failed__is_not_the_tools_error() -> None:

@@ -59,6 +59,8 @@ async def watched(place: FolderPlace, script: str) -> tuple[Finished, list[tuple
         ("! ./todo bad; (./todo crash); true", [("todo bad", 3), ("todo crash", 143)]),
         ("env A=1 ./todo bad; true", [("todo bad", 3)]),
         ("timeout 9 ./todo bad || true", [("todo bad", 3)]),
+        ("./todo bad; : > $TMPDIR/.evalward-*; ./todo hello", [("todo bad", None), ("todo hello", 0)]),
+        ("./todo bad; rm -f $TMPDIR/.evalward-*; ./todo hello", [("todo bad", None), ("todo hello", 0)]),
         ("nice -n 5 ./todo bad; true", [("todo bad", 3)]),
         ("git commit -m 'todo bad' || true; ./todo hello", [("todo hello", 0)]),
         ("./todo add 'todo x'; ./todo hello # todo y", [("todo add 'todo x'", 0), ("todo hello", 0)]),
@@ -67,7 +69,9 @@ async def watched(place: FolderPlace, script: str) -> tuple[Finished, list[tuple
         ("true; ./todo add 'a b' \"c;d\"", [("todo add 'a b' 'c;d'", 0)]),
     ],
 )
-async def test_each_commands_own_exit_code(place: FolderPlace, script: str, codes: list[tuple[str, int]]) -> None:
+async def test_each_commands_own_exit_code(
+    place: FolderPlace, script: str, codes: list[tuple[str, int | None]]
+) -> None:
     assert (await watched(place, script))[1] == codes
 
 
@@ -135,12 +139,13 @@ def test_a_script_that_is_nested_deeply__is_read_once_a_level() -> None:
 
 @dataclass(frozen=True)
 class Forged(FolderPlace):
-    """A place in which the notes are what somebody else wrote."""
+    """A place in which the notes behind the first line are what somebody else wrote."""
 
     notes: bytes | None = None
 
     def read_file(self, path: str) -> bytes | None:
-        return self.notes
+        begin, _, _ = (super().read_file(path) or b"").partition(b"\n")
+        return None if self.notes is None else begin + b"\n" + self.notes
 
 
 @pytest.mark.parametrize(

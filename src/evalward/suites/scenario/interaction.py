@@ -15,7 +15,7 @@ from evalward.records.base import clean_text
 from evalward.records.events import AnsweredCall, Complete, Event, answered_calls
 from evalward.suites.scenario.details import FailedCommand, Interaction, SubcommandStats
 from evalward.suites.scenario.observed import observed_uses
-from evalward.suites.scenario.patterns import NAMELESS, CommandPattern
+from evalward.suites.scenario.patterns import NAMELESS, CommandPattern, asks_for_help
 from evalward.suites.scenario.shell_codes import Use, uses_of
 
 MOST_SUBCOMMANDS = 50
@@ -72,7 +72,7 @@ def _commands(call: AnsweredCall, pattern: CommandPattern, killed: bool) -> list
 
 
 def _command(use: Use, said: str, *, killed: bool) -> ToolCommand:
-    asks = "--help" in use.found.text
+    asks = asks_for_help(use.found.text)
     return ToolCommand(
         identity=use.found.identity,
         text=use.found.text,
@@ -156,7 +156,7 @@ def _failed(command: ToolCommand, later: Sequence[ToolCommand]) -> FailedCommand
     worked = (
         other.text
         for other in later
-        if other.identity == command.identity and other.succeeded and "--help" not in other.text
+        if other.identity == command.identity and other.succeeded and not asks_for_help(other.text)
     )
     mended = next(worked, None)
     output = "" if command.killed else command.said.strip()

@@ -11,8 +11,10 @@ With `--help` in it, it is `help`. Several commands in one line (`todo add a && 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Protocol
 
 from evalward.records.base import clean_text
@@ -21,15 +23,18 @@ from evalward.suites.re2_pattern import compiled
 from evalward.suites.scenario.shell_trees import (
     ELSEWHERE,
     INDIRECT,
+    ShellCall,
     all_simples,
     has_substitutions,
     is_literal,
+    literal,
     nodes,
     parsed,
     places_of_words,
     program_run,
     program_word,
-    script_of_shell,
+    shell_call,
+    text_of,
 )
 
 HELP = "help"
@@ -107,7 +112,7 @@ class WrittenPattern:
 
     def in_simple(self, simple: Simple) -> list[Invocation]:
         """Every match that doesn't begin in a quoted word or a substitution: what is said isn't done."""
-        return self._found(clean_text(simple.source), _said_in(simple))
+        return self._found(clean_text(simple.source.replace("\\\n", "  ")), _said_in(simple))
 
     def across(self, script: str, tree: Script) -> list[Invocation]:
         """Matches that the line has and no simple command: with an operator before it, or `time`."""
@@ -139,9 +144,13 @@ class BinaryInCommand:
 
     def in_simple(self, simple: Simple) -> list[Invocation]:
         """The command, if the binary is what it runs: behind assignments, and `env`, `timeout` and the like too."""
-        if program_run(simple) != self._name:
+        at = program_word(simple)
+        call = shell_call(simple)
+        if call is not None and call.file is not None:  # `bash ./todo add`
+            at = next(place for place, word in enumerate(simple.words) if place > at and text_of(word) == call.file)
+        if at >= len(simple.words) or text_of(simple.words[at]).rpartition("/")[2] != self._name:
             return []
-        _, end = places_of_words(simple)[program_word(simple)]
+        _, end = places_of_words(simple)[at]
         text = clean_text(_LINE_END.sub(" ", _CONTINUED.sub(" ", self._name + simple.source[end:]))).strip()
         return [self._use(text, len(self._name))]
 
@@ -194,8 +203,19 @@ class AnyToolInTranscript:
         return [_invocation(_one_command(line), match.groups())]
 
 
+def asks_for_help(text: str) -> bool:
+    """Whether `--help` is a word of the command; in a text that is no complete command, whether it stands there."""
+    if "--help" not in text:
+        return False
+    try:
+        words = shlex.split(text)
+    except ValueError:
+        return True
+    return any(word == "--help" and not before.endswith((">", "<")) for before, word in pairwise(["", *words]))
+
+
 def _invocation(text: str, groups: Sequence[str | None]) -> Invocation:
-    if "--help" in text:
+    if asks_for_help(text):
         return Invocation(HELP, text)
     captured = [group for group in reversed(groups[:2]) if group]
     words = text.split(maxsplit=2)
@@ -231,7 +251,7 @@ def transcript_pattern(binary: str | None, written: str | None) -> LinePattern:
 
 def lines_of(script: str) -> list[str]:
     """A script's lines; one that ends with a backslash goes on in the next."""
-    return [line[:LINE_LIMIT] for line in _LINE_END.split(_CONTINUED.sub(" ", script))]
+    return _LINE_END.split(_CONTINUED.sub(" ", script))
 
 
 def invocations(script: str, pattern: CommandPattern, depth: int = DEEPEST_SHELL) -> list[Invocation]:
@@ -244,12 +264,26 @@ def invocations(script: str, pattern: CommandPattern, depth: int = DEEPEST_SHELL
 
 def own(simple: Simple, pattern: CommandPattern, depth: int = DEEPEST_SHELL) -> list[Invocation]:
     """The tool's commands that a simple command runs, without those of substitutions in its words."""
-    inner = script_of_shell(simple) if depth else None
-    if inner is not None:
-        return invocations(inner, pattern, depth - 1)
-    if program_run(simple) in INDIRECT | ELSEWHERE:
+    call, program = shell_call(simple) if depth else None, program_run(simple)
+    if call is not None:
+        return _of_shell(simple, call, pattern, depth)
+    if program == "eval":
+        return invocations(" ".join(text_of(word) for word in simple.words[program_word(simple) + 1 :]), pattern, depth)
+    if program in INDIRECT | ELSEWHERE:
         return pattern.find(_LINE_END.sub(" ", simple.source))
     return pattern.in_simple(simple)
+
+
+def _of_shell(simple: Simple, call: ShellCall, pattern: CommandPattern, depth: int) -> list[Invocation]:
+    if call.text is not None:
+        return invocations(call.text, pattern, depth - 1)
+    if call.script is not None:
+        return pattern.find(_LINE_END.sub(" ", call.script.source))
+    if call.file is not None:
+        return pattern.in_simple(simple)
+    documents = [one.document for one in simple.redirects if one.document is not None]
+    bodies = [one.body for one in documents if one.body is not None and is_literal(one.body.parts)]
+    return [one for body in bodies for one in invocations(literal(body.parts), pattern, depth - 1)]
 
 
 # ------------------------------------------------------------------------------------------- what is only said

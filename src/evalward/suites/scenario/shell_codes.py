@@ -8,20 +8,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from evalward.safety.syntax import Block, ListStep, Node, Pipeline, Script, Simple
+from evalward.safety.syntax import Block, Function, ListStep, Node, Pipeline, Script, Simple
 from evalward.suites.scenario.patterns import DEEPEST_SHELL, CommandPattern, Invocation, invocations, own
 from evalward.suites.scenario.shell_trees import (
+    ELSEWHERE,
     INDIRECT,
+    ShellCall,
     all_simples,
     first_word,
     has_substitutions,
+    nodes,
     parsed,
     program_run,
-    script_of_shell,
+    program_word,
+    shell_call,
     simples,
+    text_of,
 )
 
 TIMED_OUT, SIGNALLED = 124, 128  # what timeout(1) ends with, and what shells add to a signal's number
@@ -29,9 +34,11 @@ TIMED_OUT, SIGNALLED = 124, 128  # what timeout(1) ends with, and what shells ad
 _CHANGES_RULES = frozenset({"exit", "exec", "return", "trap", "kill", "pkill", "killall", "shopt", "alias", "set"})
 _SURE = frozenset({"echo", "true", ":", "export"})
 """What doesn't fail; `cd` and assignments beside them."""
-# Blanks only: with line ends in the run, many of them would take quadratic time.
-_NEGATED = re.compile(r"(?:^|[;&|({\n]|\b(?:then|do|else|if|while|until)\b)[ \t]*(?:!|coproc)\s")
-_OPTION = re.compile(r"-[euEo]+|errexit|nounset|errtrace|pipefail")
+_NO_CODE = INDIRECT | ELSEWHERE | {"setsid", "xargs", "!"}
+"""What runs a command and ends with another code than it, or before it."""
+_OPTIONS, _OPTION_NAMES = re.compile(r"-[euE]*o?"), frozenset({"errexit", "nounset", "errtrace", "pipefail"})
+_COMPLAINT = re.compile(r"^(?:\S*/)?(?:ba|da|z|k)?sh: ", re.MULTILINE)
+_HIDES_ERRORS = re.compile(r"2>|&>|>&")
 
 Coded = tuple[Simple, int | None]
 
@@ -68,16 +75,24 @@ def may_be_ended(exit_code: int | None) -> bool:
 
 def _in_simple(simple: Simple, code: int | None, pattern: CommandPattern, output: str, depth: int) -> Iterator[Use]:
     """The uses in a simple command that ended with `code`; those of substitutions are looked at by themselves."""
-    inner = script_of_shell(simple) if depth else None
-    if inner is not None:
-        yield from (Use(use.found, use.exit_code) for use in _uses(inner, pattern, code, output, depth - 1))
+    call = shell_call(simple) if depth else None
+    if call is not None and call.text is not None:
+        uses = _uses(call.text, pattern, code if call.plain else None, output, depth - 1)
+        yield from (Use(use.found, use.exit_code) for use in uses)
         return
     found = own(simple, pattern, depth)
-    program = first_word(simple)
-    if len(found) > 1 or program is None or {program, program_run(simple)} & INDIRECT:
+    if len(found) == 1 and _has_its_code(simple, call):
+        yield Use(found[0], code, first_word(simple))
+    else:
         yield from (Use(one) for one in found)
-        return
-    yield from (Use(one, code, program) for one in found)
+
+
+def _has_its_code(simple: Simple, call: ShellCall | None) -> bool:
+    """Whether the command ends with the code of what it runs."""
+    if call is not None and (call.file is None or not call.plain):
+        return False
+    words = {text_of(word).rpartition("/")[2] for word in simple.words[: program_word(simple) + 1]}
+    return not words & _NO_CODE
 
 
 # ------------------------------------------------------------------------------------------- the rules of the shell
@@ -85,18 +100,32 @@ def _in_simple(simple: Simple, code: int | None, pattern: CommandPattern, output
 
 def _codes_of_call(tree: Script, call: str, code: int | None, output: str) -> list[Coded]:
     steps = tree.steps
-    alone = len(steps) == 1 and isinstance(steps[0].node, Simple) and steps[0].operator != "&"
-    if _NEGATED.search(call):
+    if not steps or any(isinstance(one, Function) or getattr(one, "inverted", False) for one in nodes(tree)):
         return _unknown(tree)
-    if alone:
-        return [(one, code) for one in simples(tree)]
-    if code is None or may_be_ended(code):
+    if len(steps) == 1 and isinstance(steps[0].node, Simple) and steps[0].operator != "&":
+        return [(one, None if code and _may_not_have_run(one, output) else code) for one in simples(tree)]
+    if code is None or may_be_ended(code) or (code and _COMPLAINT.search(output)):
         return _unknown(tree)
     rules, rest = _without_set(steps, output)
-    if any(first_word(one) in _CHANGES_RULES | INDIRECT for one in simples(Script(rest))):
+    if any(_changes_rules(one) for one in simples(Script(rest))):
         return _unknown(tree)
+    rules = replace(rules, hides_errors=_HIDES_ERRORS.search(call) is not None)
     head = _unknown(Script(steps[: len(steps) - len(rest)]))
     return head + _codes(Script(rest), None if rules.errexit and code else code, rules)
+
+
+def _may_not_have_run(simple: Simple, output: str) -> bool:
+    """The shell complains, and there is a file that it had to open for the command."""
+    return bool(simple.redirects) and _COMPLAINT.search(output) is not None
+
+
+def _changes_rules(simple: Simple) -> bool:
+    """From here on other rules may hold, or the script may have ended; or nobody knows what it is."""
+    if not simple.words:
+        return False
+    word = first_word(simple)
+    unknown = word is None and "/" not in text_of(simple.words[0])  # what has a path is no builtin
+    return unknown or bool({word, program_run(simple)} & (_CHANGES_RULES | INDIRECT))
 
 
 @dataclass(frozen=True)
@@ -106,6 +135,7 @@ class _Rules:
     output: str
     errexit: bool = False
     pipefail: bool = False
+    hides_errors: bool = False
 
 
 def _unknown(node: Any) -> list[Coded]:
@@ -117,11 +147,14 @@ def _without_set(steps: tuple[ListStep, ...], output: str) -> tuple[_Rules, tupl
     first = steps[0].node
     if not isinstance(first, Simple) or first_word(first) != "set" or steps[0].operator in {"&&", "||", "&"}:
         return _Rules(output), steps
-    options = [word.keyword() for word in first.words[1:]]
-    if not options or not all(_OPTION.fullmatch(option) for option in options):
-        return _Rules(output), steps
-    errexit = any(option == "errexit" or (option.startswith("-") and "e" in option) for option in options)
-    return _Rules(output, errexit, "pipefail" in options), steps[1:]
+    letters = names = ""
+    is_name = False
+    for option in (word.keyword() for word in first.words[1:]):
+        if not (option in _OPTION_NAMES if is_name else len(option) > 1 and _OPTIONS.fullmatch(option)):
+            return _Rules(output), steps
+        letters, names = (letters, f"{names} {option}") if is_name else (letters + option, names)
+        is_name = not is_name and option.endswith("o")
+    return _Rules(output, "e" in letters or "errexit" in names, "pipefail" in names), steps[1:]
 
 
 def _codes(script: Script, code: int | None, rules: _Rules) -> list[Coded]:
@@ -143,26 +176,32 @@ def _groups(steps: Sequence[ListStep]) -> list[list[ListStep]]:
 
 
 def _and_or(group: Sequence[ListStep], code: int | None, rules: _Rules) -> list[Coded]:
-    nodes, operators = [step.node for step in group], {step.operator for step in group[:-1]}
+    parts, operators = [step.node for step in group], {step.operator for step in group[:-1]}
     if code is None or group[-1].operator == "&" or len(operators) > 1:
-        return _unknown(tuple(nodes))
+        return _unknown(tuple(parts))
     if operators == {"||"}:
-        return _unknown(tuple(nodes[:-1])) + (_node(nodes[-1], code, rules) if code else _unknown(nodes[-1]))
+        return _unknown(tuple(parts[:-1])) + (_node(parts[-1], code, rules) if code else _unknown(parts[-1]))
+    tested = replace(rules, errexit=False)  # `set -e` ends nothing in what `&&` looks at
     if code == 0:
-        return [one for node in nodes for one in _node(node, 0, rules)]
-    may_fail = [node for node in nodes if not _is_sure(node, rules.output)]
+        return [one for node in parts for one in _node(node, 0, rules if node is parts[-1] else tested)]
+    may_fail = [node for node in parts if not _is_sure(node, rules)]
     if len(may_fail) != 1:
-        return _unknown(tuple(nodes))
-    return [one for node in nodes for one in _node(node, code if node is may_fail[0] else 0, rules)]
+        return _unknown(tuple(parts))
+    failing = may_fail[0]
+    return [
+        one
+        for node in parts
+        for one in _node(node, code if node is failing else 0, rules if node is parts[-1] else tested)
+    ]
 
 
-def _is_sure(node: Node, output: str) -> bool:
+def _is_sure(node: Node, rules: _Rules) -> bool:
     """It can't have failed, or it would have said so."""
     if not isinstance(node, Simple) or node.redirects or has_substitutions(node):
         return False
     program = first_word(node)
     if program == "cd":
-        return "cd: " not in output
+        return "cd: " not in rules.output and not rules.hides_errors
     return not node.words if program is None else program in _SURE
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -33,6 +33,7 @@ INDIRECT = frozenset({"eval", "source", ".", "find", "parallel", "ssh", "watch"}
 """What runs commands and doesn't pass their exit code on, or reads them from elsewhere."""
 ELSEWHERE = frozenset({"docker", "podman", "nerdctl", "kubectl", "su", "script"})
 """What may run commands that stand in its words, somewhere in them."""
+_VALUED = frozenset({"-O", "+O", "-o", "+o", "--rcfile", "--init-file"})
 
 
 @lru_cache(maxsize=256)
@@ -80,8 +81,10 @@ def has_substitutions(node: Any) -> bool:
 
 
 def first_word(simple: Simple) -> str | None:
-    """The first word of a command, where it is written as it stands."""
-    return (simple.words[0].keyword() or None) if simple.words else None
+    """The first word of a command, where it is written as it stands: in quotes, too."""
+    if not simple.words or not is_literal(simple.words[0].parts):
+        return None
+    return literal(simple.words[0].parts) or None
 
 
 def text_of(word: SyntaxWord) -> str:
@@ -112,13 +115,35 @@ def program_run(simple: Simple) -> str:
     return text_of(simple.words[at]).rpartition("/")[2] if at < len(simple.words) else ""
 
 
-def script_of_shell(simple: Simple) -> str | None:
-    """What `sh -c SCRIPT` runs, where it is written as it stands."""
-    at = program_word(simple)
-    words = simple.words[at : at + 3]
-    if len(words) < 3 or program_run(simple) not in SHELLS or not is_literal(words[2].parts):
+@dataclass(frozen=True)
+class ShellCall:
+    """`sh` with what it runs: a script, or the file of one. `plain`: by the rules that hold anywhere, and it runs."""
+
+    script: SyntaxWord | None = None
+    file: str | None = None
+    plain: bool = False
+
+    @property
+    def text(self) -> str | None:
+        """The script, where it is written as it stands."""
+        return literal(self.script.parts) if self.script is not None and is_literal(self.script.parts) else None
+
+
+def shell_call(simple: Simple) -> ShellCall | None:
+    """What a shell is called with; `None` where no shell is called."""
+    if program_run(simple) not in SHELLS:
         return None
-    return literal(words[2].parts) if re.fullmatch(r"-[a-z]*c", text_of(words[1])) else None
+    words = simple.words[program_word(simple) + 1 :]
+    options, at = "", 0
+    while at < len(words) and text_of(words[at])[:1] in {"-", "+"}:
+        option = text_of(words[at])
+        options += option.removeprefix("-") if not option.startswith("--") else ""
+        at += 2 if option in _VALUED or re.fullmatch(r"-[a-z]*o", option) else 1
+    if at >= len(words):
+        return ShellCall()
+    if "c" in options:
+        return ShellCall(script=words[at], plain=set(options) <= set("cl"))
+    return ShellCall(file=text_of(words[at]), plain=not set(options) - set("l"))
 
 
 def places_of_words(simple: Simple) -> list[tuple[int, int]]:

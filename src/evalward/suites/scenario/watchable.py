@@ -36,6 +36,7 @@ _SEES_FUNCTIONS = names(
 _SAME_OPTIONS = re.compile(r"[-+][euEo]+")
 _SAME_RULES = frozenset({"errexit", "nounset", "errtrace", "pipefail"})
 """What `set` may change: options, and names after `-o`."""
+_NOT_AS_IT_ENDS = names("xargs setsid script su docker podman nerdctl kubectl")
 _TELLING = re.compile(r"\$\{?_\b|FUNCNAME|BASH_|xtrace|\bcoproc\b|\b(?:command|export)\s+-\w*[vVf]")
 
 
@@ -56,7 +57,7 @@ def _is_alone(tree: Script) -> bool:
 
 
 def _may_be_function(program: str) -> bool:
-    return bool(_NAME.fullmatch(program)) and program not in _BUILTINS | SHELLS | INDIRECT
+    return bool(_NAME.fullmatch(program)) and program not in _BUILTINS | SHELLS | INDIRECT | _NOT_AS_IT_ENDS
 
 
 def _refuses(tree: Script) -> bool:

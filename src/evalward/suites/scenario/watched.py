@@ -35,7 +35,7 @@ HOOK = "EVALWARD_HOOK"
 LOG_LIMIT = 1 << 18  # bytes of what one call tells
 WORDS_KEPT = 2_000  # characters of one command
 
-_BEGIN = "unset {hook}; {{ : >{log}; }} 2>/dev/null\n"
+_BEGIN = "unset {hook}; {{ printf '%s\\n' {begin} >{log}; }} 2>/dev/null\n"
 _FUNCTION = """\
 {name} () {{
 local evalward_code=0 evalward_words
@@ -111,22 +111,25 @@ class WatchedPlace:
         names = programs_to_watch(command[-1], self.pattern) if ours else []
         if not names:
             return await run(command, env)
-        script, log = command[-1], str(self.place.tmp / f".evalward-{secrets.token_hex(8)}")
-        done = await run([*SHELL, f'eval "${HOOK}"; {script}'], {**env, HOOK: hook_of(names, log)})
-        commands = self._read(log)
+        script, begin = command[-1], secrets.token_hex(8)
+        log = str(self.place.tmp / f".evalward-{secrets.token_hex(8)}")
+        done = await run([*SHELL, f'eval "${HOOK}"; {script}'], {**env, HOOK: hook_of(names, log, begin)})
+        commands = self._read(log, begin)
         if commands is not None:
             self.calls.append(_WatchedEvents(clean_text(script), commands))
         return done
 
-    def _read(self, log: str) -> list[RanCommand] | None:
-        """What was noted, `None` where it can't be used."""
+    def _read(self, log: str, begin: str) -> list[RanCommand] | None:
+        """What was noted, `None` where it can't be used: notes that were emptied meanwhile lack their begin."""
         try:
             content = self.place.read_file(log)
         except SandboxError:  # the commands made it absurdly large: their doing
             return None
         if content is None or len(content) > LOG_LIMIT:
             return None
-        lines = content.decode("utf-8", "replace").split("\n")[:-1]
+        first, *lines = content.decode("utf-8", "replace").split("\n")[:-1] or [""]
+        if first != begin:
+            return None
         commands = [_noted(line) for line in lines[: MOST_COMMANDS + 1]]
         return None if None in commands else [one for one in commands if one is not None]
 
@@ -154,10 +157,10 @@ def _noted(line: str) -> RanCommand | None:
         return RanCommand(command=clean_text(shlex.join(words.split())), exit_code=int(code))
 
 
-def hook_of(names: Sequence[str], log: str) -> str:
-    """The shell's functions for these programs."""
+def hook_of(names: Sequence[str], log: str, begin: str) -> str:
+    """The shell's functions for these programs, which write into `log`, behind a first line `begin`."""
     quoted = shlex.quote(log)
-    return "".join([_BEGIN.format(hook=HOOK, log=quoted), *(_function(name, quoted) for name in names)])
+    return "".join([_BEGIN.format(hook=HOOK, log=quoted, begin=begin), *(_function(name, quoted) for name in names)])
 
 
 def _function(name: str, log: str) -> str:
