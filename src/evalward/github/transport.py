@@ -61,7 +61,7 @@ class HttpResponse:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _ApiRequest:
     method: Method
     url: str
     json: Mapping[str, Any] | None
@@ -157,7 +157,7 @@ class Transport:
         full = url if "://" in url else self.api_url + url
         if urlsplit(full)[:2] != urlsplit(self.api_url)[:2]:
             raise GitHubError(None, f"The API at {self.api_url} points to another host; the token is not sent there.")
-        asked = _Asked(method, full, json, accept, limit)
+        asked = _ApiRequest(method, full, json, accept, limit)
         for attempt in range(MAX_RETRIES + 1):
             if self.left_s <= 0:
                 raise _out_of_time()
@@ -177,7 +177,7 @@ class Transport:
             self._sleep(wait)
         raise AssertionError("the last attempt returns or raises")
 
-    def _in_time(self, asked: _Asked) -> HttpResponse:
+    def _in_time(self, asked: _ApiRequest) -> HttpResponse:
         """The answer, if it comes in time.
 
         The request runs in a thread, which is left behind with its session when the time is over: a server that sends
@@ -202,7 +202,7 @@ class Transport:
             raise answer
         return answer
 
-    def _send(self, session: requests.Session, asked: _Asked) -> HttpResponse:
+    def _send(self, session: requests.Session, asked: _ApiRequest) -> HttpResponse:
         with session.request(
             asked.method,
             asked.url,

@@ -149,7 +149,7 @@ def usage_of(usage: Json | None) -> Usage:
 
 
 @dataclass
-class _Call:
+class _BegunCall:
     """A tool call whose arguments come in pieces."""
 
     id: str = ""
@@ -166,8 +166,8 @@ class _Folding:
 
     room: AnswerRoom = field(default_factory=AnswerRoom)
     texts: dict[str, list[str]] = field(default_factory=lambda: {"content": [], "refusal": []})
-    calls: list[_Call] = field(default_factory=list)
-    latest: dict[int | None, _Call] = field(default_factory=dict)
+    calls: list[_BegunCall] = field(default_factory=list)
+    latest: dict[int | None, _BegunCall] = field(default_factory=dict)
 
     def add(self, delta: Json) -> None:
         for name, pieces in self.texts.items():
@@ -180,7 +180,7 @@ class _Folding:
         index, identity = maybe({"index": 0, **piece}, "index", int), maybe(piece, "id", str)
         call = self.latest.get(index)
         if call is None or (identity and call.id not in ("", identity)):
-            call = self.latest[index] = _Call()
+            call = self.latest[index] = _BegunCall()
             self.calls.append(call)
             self.room.take(_CALL)
         function = maybe(piece, "function", dict) or {}
