@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
 
@@ -28,6 +29,10 @@ def flushed(code: int) -> int:
 
 def unwritten(error: OSError, code: int) -> int:
     """The exit code where standard output couldn't be written; said, unless the code says so already."""
+    with suppress(OSError):  # what is left goes nowhere: since Python 3.13 a stream that is given up complains of it
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, 1)
+        os.close(nowhere)
     sys.stdout = None
     if code != EXIT_UNJUDGED:
         with suppress(OSError, AttributeError):  # `None` where there is no stream
