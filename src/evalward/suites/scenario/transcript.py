@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from evalward.suites.scenario.interaction import ToolCommand
-from evalward.suites.scenario.patterns import LINE_LIMIT, LinePattern, WrittenPattern
+from evalward.suites.scenario.patterns import LINE_LIMIT, LinePattern, WrittenPattern, asks_for_help
 from evalward.suites.scenario.shell_codes import uses_of
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
@@ -49,7 +49,7 @@ def _ended(line: str, window: list[str], pattern: LinePattern) -> list[ToolComma
         codes = [use.exit_code for use in uses_of(_PROMPT.sub("", line), pattern, code, output)]
     known = codes if len(codes) == len(found) else [None] * len(found)
     return [
-        ToolCommand(use.identity, use.text, 0 if "--help" in use.text else one, output, use.is_help)
+        ToolCommand(use.identity, use.text, 0 if asks_for_help(use.text) else one, output, use.is_help)
         for use, one in zip(found, known, strict=True)
     ]
 
