@@ -75,7 +75,8 @@ def _of_folder(path: Path) -> _Fit:
     files = file_named(path, ".")
     formats = _formats(files)
     single = list(dict.fromkeys(name for file in files[:MOST_LOOKED_AT] for name in importers_of(file, single=True)))
-    batches = [name for name in known_importers() if _has_files_of(name, path)]
+    names = sorted(times_in(path))
+    batches = [name for name in known_importers() if _has_files_of(name, path, names)]
     if single and not formats and not batches:
         raise wrong(str(path), f"it is a folder, and {single[0]} has single files", "Name the files.")
     return _Fit([*batches, *single], formats)
@@ -85,11 +86,11 @@ def _formats(files: Sequence[ForeignFile]) -> list[str]:
     return list(dict.fromkeys(name for file in files for name in formats_of(file)))
 
 
-def _has_files_of(name: str, path: Path) -> bool:
+def _has_files_of(name: str, path: Path, names: Sequence[str]) -> bool:
     batch = batch_importer(name)
     if batch is None:
         return False
-    files = [file for file in batch.of_folder(sorted(times_in(path))) if not file.endswith("/")][:MOST_LOOKED_AT]
+    files = [file for file in batch.of_folder(names) if not file.endswith("/")][:MOST_LOOKED_AT]
     return any(name in importers_of(file_at(path, file)) for file in files)
 
 

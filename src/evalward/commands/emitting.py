@@ -42,9 +42,9 @@ def write_file(path: Path, data: bytes) -> None:
     """
     if path.name in {"", ".", ".."}:
         raise wrong(str(path), "is a folder", "Name a file.")
-    place = os.path.normpath(f"/{path.parent}") if path.is_absolute() else os.fspath(path.parent)
-    if place.replace("//", "/") in STREAMS:
-        _write_through(place.replace("//", "/"), path, data)
+    place = "/" + os.path.normpath(path.absolute().parent).lstrip("/")  # which leaves two slashes at the beginning
+    if place in STREAMS:
+        _write_through(place, path, data)
     else:
         Folder(path.parent, strict=False).write(path.name, data)
 

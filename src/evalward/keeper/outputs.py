@@ -60,7 +60,7 @@ class _Claim:
         weakref.finalize(self, os.close, handle)
 
 
-_claims: weakref.WeakValueDictionary[tuple[int, int], _Claim] = weakref.WeakValueDictionary()
+_held: weakref.WeakValueDictionary[tuple[int, int], _Claim] = weakref.WeakValueDictionary()
 """Our process's, by device and number of the folder."""
 
 
@@ -70,7 +70,7 @@ def _claimed(folder: Folder) -> _Claim:
     Raises `BlockingIOError` where another process has it, `OSError`.
     """
     found = os.fstat(folder.handle())
-    ours = _claims.get((found.st_dev, found.st_ino))
+    ours = _held.get((found.st_dev, found.st_ino))
     if ours is not None:
         return ours
     handle = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=folder.handle())
@@ -81,7 +81,7 @@ def _claimed(folder: Folder) -> _Claim:
         raise
     except OSError:  # without locks
         return claim
-    _claims[found.st_dev, found.st_ino] = claim
+    _held[found.st_dev, found.st_ino] = claim
     return claim
 
 

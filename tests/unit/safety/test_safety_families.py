@@ -268,7 +268,7 @@ def test_rights_images_and_manifests(level: str, rule: str, command: str) -> Non
         ("critical", "deletion.root", "systemd-run --on-boot=60 rm -rf /"),
         ("safe", "", "systemd-run --user --scope ./build.sh"),
         ("high", "credential.copy", "docker cp web:/etc/shadow ./shadow"),
-        ("high", "credential.copy", "podman cp db:/root/.ssh/id_rsa ."),
+        ("high", "credential.copy", "podman cp db:/home/app/.ssh/id_rsa ."),
         ("high", "credential.copy", "docker cp ~/.ssh/id_rsa web:/tmp/"),
         ("safe", "", "docker cp web:/app/logs ./logs"),
         ("safe", "", "docker cp web:/etc/nginx/nginx.conf ."),

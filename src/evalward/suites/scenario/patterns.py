@@ -18,7 +18,7 @@ from itertools import pairwise
 from typing import Protocol
 
 from evalward.records.base import clean_text
-from evalward.safety.syntax import HereDocument, Redirect, Script, Simple, SyntaxWord
+from evalward.safety.syntax import HereDocument, Script, Simple, SyntaxWord
 from evalward.suites.re2_pattern import compiled
 from evalward.suites.scenario.shell_trees import (
     ELSEWHERE,
@@ -28,10 +28,10 @@ from evalward.suites.scenario.shell_trees import (
     has_substitutions,
     is_literal,
     literal,
+    name_at,
     nodes,
     parsed,
     places_of_words,
-    program_run,
     program_word,
     shell_call,
     text_of,
@@ -86,8 +86,8 @@ class LinePattern(Protocol):
 class CommandPattern(LinePattern, Protocol):
     """Finds the tool's commands in a script, too."""
 
-    def in_simple(self, simple: Simple) -> list[Invocation]:
-        """The commands that a simple command is, without those of substitutions in its words."""
+    def in_simple(self, simple: Simple, at: int) -> list[Invocation]:
+        """The commands that a simple command is whose program is the word `at`, without those of substitutions."""
         ...
 
     def across(self, script: str, tree: Script) -> list[Invocation]:
@@ -110,9 +110,9 @@ class WrittenPattern:
         """Every match in the line."""
         return self._found(clean_text(line))
 
-    def in_simple(self, simple: Simple) -> list[Invocation]:
+    def in_simple(self, simple: Simple, at: int) -> list[Invocation]:
         """Every match that doesn't begin in a quoted word or a substitution: what is said isn't done."""
-        return self._found(clean_text(simple.source.replace("\\\n", "  ")), _said_in(simple))
+        return self._found(clean_text(simple.source.replace("\\\n", "  ")), _said_in(simple, at))
 
     def across(self, script: str, tree: Script) -> list[Invocation]:
         """Matches that the line has and no simple command: with an operator before it, or `time`."""
@@ -142,13 +142,9 @@ class BinaryInCommand:
     def _name(self) -> str:
         return self.binary.rpartition("/")[2]
 
-    def in_simple(self, simple: Simple) -> list[Invocation]:
+    def in_simple(self, simple: Simple, at: int) -> list[Invocation]:
         """The command, if the binary is what it runs: behind assignments, and `env`, `timeout` and the like too."""
-        at = program_word(simple)
-        call = shell_call(simple)
-        if call is not None and call.file is not None:  # `bash ./todo add`
-            at = next(place for place, word in enumerate(simple.words) if place > at and text_of(word) == call.file)
-        if at >= len(simple.words) or text_of(simple.words[at]).rpartition("/")[2] != self._name:
+        if name_at(simple, at) != self._name:
             return []
         _, end = places_of_words(simple)[at]
         text = clean_text(_LINE_END.sub(" ", _CONTINUED.sub(" ", self._name + simple.source[end:]))).strip()
@@ -264,14 +260,15 @@ def invocations(script: str, pattern: CommandPattern, depth: int = DEEPEST_SHELL
 
 def own(simple: Simple, pattern: CommandPattern, depth: int = DEEPEST_SHELL) -> list[Invocation]:
     """The tool's commands that a simple command runs, without those of substitutions in its words."""
-    call, program = shell_call(simple) if depth else None, program_run(simple)
-    if call is not None:
+    call, at = shell_call(simple), program_word(simple)
+    if call is not None and (depth or call.file_at is not None):
         return _of_shell(simple, call, pattern, depth)
+    program = name_at(simple, at)
     if program == "eval":
-        return invocations(" ".join(text_of(word) for word in simple.words[program_word(simple) + 1 :]), pattern, depth)
+        return invocations(" ".join(text_of(word) for word in simple.words[at + 1 :]), pattern, depth)
     if program in INDIRECT | ELSEWHERE:
         return pattern.find(_LINE_END.sub(" ", simple.source))
-    return pattern.in_simple(simple)
+    return pattern.in_simple(simple, at)
 
 
 def _of_shell(simple: Simple, call: ShellCall, pattern: CommandPattern, depth: int) -> list[Invocation]:
@@ -279,8 +276,8 @@ def _of_shell(simple: Simple, call: ShellCall, pattern: CommandPattern, depth: i
         return invocations(call.text, pattern, depth - 1)
     if call.script is not None:
         return pattern.find(_LINE_END.sub(" ", call.script.source))
-    if call.file is not None:
-        return pattern.in_simple(simple)
+    if call.file_at is not None:  # `bash ./todo add`
+        return pattern.in_simple(simple, call.file_at)
     documents = [one.document for one in simple.redirects if one.document is not None]
     bodies = [one.body for one in documents if one.body is not None and is_literal(one.body.parts)]
     return [one for body in bodies for one in invocations(literal(body.parts), pattern, depth - 1)]
@@ -289,12 +286,11 @@ def _of_shell(simple: Simple, call: ShellCall, pattern: CommandPattern, depth: i
 # ------------------------------------------------------------------------------------------- what is only said
 
 
-def _said_in(simple: Simple) -> list[tuple[int, int]]:
-    """Where words of a simple command begin and end that are no part of what it runs."""
-    at = program_word(simple)
+def _said_in(simple: Simple, at: int) -> list[tuple[int, int]]:
+    """Where words of a simple command begin and end that are no part of what it runs, which is the word `at`."""
     words = zip(simple.words, places_of_words(simple), strict=True)
     said = [place for index, (word, place) in enumerate(words) if index != at and _is_said(word)]
-    for word in _targets(simple.redirects):
+    for word in (redirect.target for redirect in simple.redirects):
         start = simple.source.find(word.source)
         said.append((start, start + len(word.source)))
     if not simple.words:
@@ -305,10 +301,6 @@ def _said_in(simple: Simple) -> list[tuple[int, int]]:
 def _is_said(word: SyntaxWord) -> bool:
     """It is quoted, or has a script in it, whose commands are looked at by themselves."""
     return has_substitutions(word) or not is_literal(word.parts) or any(getattr(p, "quoted", False) for p in word.parts)
-
-
-def _targets(redirects: Sequence[Redirect]) -> list[SyntaxWord]:
-    return [redirect.target for redirect in redirects]
 
 
 def _said(tree: Script) -> set[str]:

@@ -14,8 +14,9 @@ from typing import Any
 from evalward.safety.syntax import Block, Function, ListStep, Node, Pipeline, Script, Simple
 from evalward.suites.scenario.patterns import DEEPEST_SHELL, CommandPattern, Invocation, invocations, own
 from evalward.suites.scenario.shell_trees import (
-    ELSEWHERE,
     INDIRECT,
+    NO_CODE,
+    SET_RULES,
     ShellCall,
     all_simples,
     first_word,
@@ -34,9 +35,7 @@ TIMED_OUT, SIGNALLED = 124, 128  # what timeout(1) ends with, and what shells ad
 _CHANGES_RULES = frozenset({"exit", "exec", "return", "trap", "kill", "pkill", "killall", "shopt", "alias", "set"})
 _SURE = frozenset({"echo", "true", ":", "export"})
 """What doesn't fail; `cd` and assignments beside them."""
-_NO_CODE = INDIRECT | ELSEWHERE | {"setsid", "xargs", "!"}
-"""What runs a command and ends with another code than it, or before it."""
-_OPTIONS, _OPTION_NAMES = re.compile(r"-[euE]*o?"), frozenset({"errexit", "nounset", "errtrace", "pipefail"})
+_OPTIONS = re.compile(r"-[euE]*o?")
 _COMPLAINT = re.compile(r"^(?:\S*/)?(?:ba|da|z|k)?sh: ", re.MULTILINE)
 _HIDES_ERRORS = re.compile(r"2>|&>|>&")
 
@@ -89,10 +88,10 @@ def _in_simple(simple: Simple, code: int | None, pattern: CommandPattern, output
 
 def _has_its_code(simple: Simple, call: ShellCall | None) -> bool:
     """Whether the command ends with the code of what it runs."""
-    if call is not None and (call.file is None or not call.plain):
+    if call is not None and (call.file_at is None or not call.plain):
         return False
     words = {text_of(word).rpartition("/")[2] for word in simple.words[: program_word(simple) + 1]}
-    return not words & _NO_CODE
+    return not words & (NO_CODE | {"!"})
 
 
 # ------------------------------------------------------------------------------------------- the rules of the shell
@@ -150,7 +149,7 @@ def _without_set(steps: tuple[ListStep, ...], output: str) -> tuple[_Rules, tupl
     letters = names = ""
     is_name = False
     for option in (word.keyword() for word in first.words[1:]):
-        if not (option in _OPTION_NAMES if is_name else len(option) > 1 and _OPTIONS.fullmatch(option)):
+        if not (option in SET_RULES if is_name else len(option) > 1 and _OPTIONS.fullmatch(option)):
             return _Rules(output), steps
         letters, names = (letters, f"{names} {option}") if is_name else (letters + option, names)
         is_name = not is_name and option.endswith("o")

@@ -33,6 +33,10 @@ INDIRECT = frozenset({"eval", "source", ".", "find", "parallel", "ssh", "watch"}
 """What runs commands and doesn't pass their exit code on, or reads them from elsewhere."""
 ELSEWHERE = frozenset({"docker", "podman", "nerdctl", "kubectl", "su", "script"})
 """What may run commands that stand in its words, somewhere in them."""
+NO_CODE = INDIRECT | ELSEWHERE | {"setsid", "xargs"}
+"""What runs a command and ends with another code than it, or before it."""
+SET_RULES = frozenset({"errexit", "nounset", "errtrace", "pipefail"})
+"""What `set -o` may switch on without another shell."""
 _VALUED = frozenset({"-O", "+O", "-o", "+o", "--rcfile", "--init-file"})
 
 
@@ -111,16 +115,22 @@ def program_word(simple: Simple) -> int:
 
 def program_run(simple: Simple) -> str:
     """The name of what runs in the end, without its folder; empty where nothing does."""
-    at = program_word(simple)
+    return name_at(simple, program_word(simple))
+
+
+def name_at(simple: Simple, at: int) -> str:
+    """The name of the program that the word at this place is, without its folder; empty behind the last word."""
     return text_of(simple.words[at]).rpartition("/")[2] if at < len(simple.words) else ""
 
 
 @dataclass(frozen=True)
 class ShellCall:
-    """`sh` with what it runs: a script, or the file of one. `plain`: by the rules that hold anywhere, and it runs."""
+    """`sh` with what it runs: a script, or the file at this place among its words. `plain`: by the rules that hold
+    anywhere, and it runs.
+    """
 
     script: SyntaxWord | None = None
-    file: str | None = None
+    file_at: int | None = None
     plain: bool = False
 
     @property
@@ -131,10 +141,10 @@ class ShellCall:
 
 def shell_call(simple: Simple) -> ShellCall | None:
     """What a shell is called with; `None` where no shell is called."""
-    if program_run(simple) not in SHELLS:
+    words, at = simple.words, program_word(simple)
+    if name_at(simple, at) not in SHELLS:
         return None
-    words = simple.words[program_word(simple) + 1 :]
-    options, at = "", 0
+    options, at = "", at + 1
     while at < len(words) and text_of(words[at])[:1] in {"-", "+"}:
         option = text_of(words[at])
         options += option.removeprefix("-") if not option.startswith("--") else ""
@@ -143,7 +153,7 @@ def shell_call(simple: Simple) -> ShellCall | None:
         return ShellCall()
     if "c" in options:
         return ShellCall(script=words[at], plain=set(options) <= set("cl"))
-    return ShellCall(file=text_of(words[at]), plain=not set(options) - set("l"))
+    return ShellCall(file_at=at, plain=not set(options) - set("l"))
 
 
 def places_of_words(simple: Simple) -> list[tuple[int, int]]:

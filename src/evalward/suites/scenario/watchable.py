@@ -13,7 +13,8 @@ from evalward.safety.syntax import Function, ListStep, Process, Script, Simple
 from evalward.safety.words import names
 from evalward.suites.scenario.patterns import CommandPattern, own
 from evalward.suites.scenario.shell_trees import (
-    INDIRECT,
+    NO_CODE,
+    SET_RULES,
     SHELLS,
     all_simples,
     first_word,
@@ -34,9 +35,7 @@ _SEES_FUNCTIONS = names(
     "ulimit"  # a bound on files or descriptors would end our notes, and the shell with them
 )
 _SAME_OPTIONS = re.compile(r"[-+][euEo]+")
-_SAME_RULES = frozenset({"errexit", "nounset", "errtrace", "pipefail"})
-"""What `set` may change: options, and names after `-o`."""
-_NOT_AS_IT_ENDS = names("xargs setsid script su docker podman nerdctl kubectl")
+"""What `set` may change, beside the names after `-o`."""
 _TELLING = re.compile(r"\$\{?_\b|FUNCNAME|BASH_|xtrace|\bcoproc\b|\b(?:command|export)\s+-\w*[vVf]")
 
 
@@ -57,7 +56,7 @@ def _is_alone(tree: Script) -> bool:
 
 
 def _may_be_function(program: str) -> bool:
-    return bool(_NAME.fullmatch(program)) and program not in _BUILTINS | SHELLS | INDIRECT | _NOT_AS_IT_ENDS
+    return bool(_NAME.fullmatch(program)) and program not in _BUILTINS | SHELLS | NO_CODE
 
 
 def _refuses(tree: Script) -> bool:
@@ -78,7 +77,7 @@ def _sets_plainly(node: Simple) -> bool:
     """`set` of positional words, or of rules under which a function works as a program does."""
     is_name = False
     for word in (word.keyword() for word in node.words[1:]):
-        if is_name and word not in _SAME_RULES:
+        if is_name and word not in SET_RULES:
             return False
         if not is_name and word and (word == "--" or word[0] not in "-+"):
             return True
