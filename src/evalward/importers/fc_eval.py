@@ -17,7 +17,7 @@ from evalward.importers.fc_eval_known import known
 from evalward.importers.fc_eval_logs import merged, placed
 from evalward.importers.fc_eval_results import REMEDY, SUITE, capped, is_results, read_results
 from evalward.importers.fc_eval_steps import StepFile, steps_of
-from evalward.importers.fc_eval_untested import untested
+from evalward.importers.fc_eval_untested import left_out, untested
 from evalward.records.base import clean_text
 from evalward.records.moments import latest
 from evalward.records.problem import InputError, Place, Problem, wrong
@@ -107,7 +107,7 @@ def _of_logs(found: _Sorted) -> Imported:
     logs = [*tested, *others.logs]
     steps = steps_of({log.file: log.folder for log in logs}, found.steps)
     made = merged(logs, steps, found.suite)
-    warnings = capped(iter([*made.warnings, *others.warnings, *found.warnings]))
+    warnings = capped(iter([*left_out(logs), *made.warnings, *others.warnings, *found.warnings]))
     return Imported(runs=made.runs, created_at=found.at, warnings=warnings)
 
 

@@ -1,11 +1,13 @@
 """Trials of FC-Eval that left no test log: that an agent was at work on a task is told by its folder's name alone.
 
-Such a trial has no result, which is an error of the agent's run, and not one trial less.
+Such a trial has no result, which is an error of the agent's run, and not one trial less. Where there is no folder
+either, the files don't say that the agent was to try the task: a warning names it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from evalward.importers.fc_eval_layout import POST_TEST, TrialFolder, same_agent, trial_folder
@@ -14,6 +16,7 @@ from evalward.suites.speedup.details import PytestSummary, SnapshotSummary
 from evalward.suites.speedup.failure import role_of
 from evalward.suites.speedup.log import LogReading
 
+_MOST_NAMED = 3  # tasks in a warning
 _NOTHING = LogReading(PytestSummary(), SnapshotSummary(), None)
 
 
@@ -41,6 +44,21 @@ def untested(folders: Sequence[str], logs: Sequence[TaskLog]) -> Untested:
         else:
             found.append(TaskLog(file, _NOTHING, trial.task, trial, key, trial.attempt, missing=True))
     return Untested(found, warnings)
+
+
+def left_out(logs: Sequence[TaskLog]) -> Iterator[str]:
+    """A warning for each agent that has no trial of a task that others tried."""
+    tried: dict[str, set[str]] = defaultdict(set)
+    for log in logs:
+        tried[log.key].add(log.task)
+    every = set().union(*tried.values())
+    for key, tasks in sorted(tried.items()):
+        missing = sorted(every - tasks)
+        more = len(missing) - _MOST_NAMED
+        names = ", ".join(missing[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+        counted = "it is" if len(missing) == 1 else "they are"
+        if missing:
+            yield f"{key} has no trial of {names}, which other agents tried: {counted} not in that agent's metrics"
 
 
 def _key(trial: TrialFolder, logs: Sequence[TaskLog]) -> str | None:

@@ -220,6 +220,33 @@ def test_half_a_recording_is_left_out_and_told() -> None:
     assert sum("left out" in told for told in read.warnings) == 2
 
 
+# --- tasks that an agent left out -------------------------------------------------------------------------------------
+
+
+def test_an_agent_without_a_trial_of_a_task_that_others_tried_is_named() -> None:
+    """No folder says that it was to be tried, so there is no result for it: a warning tells that it isn't counted."""
+    others = {key: run for key, run in THREE.items() if key != AGENT}
+    read = imported(run_folder({"sort": THREE, "scan": others}))
+    assert {run.target: run.planned for run in read.runs} == {NOP: 2, ORACLE: 2, AGENT: 1}
+    assert [warning for warning in read.warnings if AGENT in warning] == [
+        f"{AGENT} has no trial of scan, which other agents tried: it is not in that agent's metrics"
+    ]
+
+
+def test_the_first_three_tasks_that_an_agent_left_out_are_named() -> None:
+    others = {ORACLE: THREE[ORACLE]}
+    read = imported(run_folder({"a": THREE, "b": others, "c": others, "d": others, "e": others}))
+    assert [warning for warning in read.warnings if "has no trial" in warning] == [
+        f"{key} has no trial of b, c, d and 1 more, which other agents tried: they are not in that agent's metrics"
+        for key in sorted({NOP, AGENT})
+    ]
+
+
+def test_an_agent_that_tried_every_task_at_some_attempt_left_none_out() -> None:
+    files = run_folder({"sort": THREE, "scan": THREE}, attempt=1, of=2) | run_folder({"sort": THREE}, attempt=2, of=2)
+    assert not [warning for warning in imported(files).warnings if "has no trial" in warning]
+
+
 # --- trials without a test log ---------------------------------------------------------------------------------------
 
 
