@@ -226,6 +226,20 @@ def test_the_default_finds_the_binary_where_a_command_can_stand(line: str, ident
         ("cat <<END\ntodo add\nEND", []),
         ("cat <<END\n$(./todo add)\nEND", ["todo add"]),
         ("# todo add\nls # todo add", []),
+        # A program that the script names by a variable.
+        ('T=./todo; $T add a; timeout 5 "${T}" list', ["todo add a", "todo list"]),
+        ("export T='./todo'\nx=$($T list | wc -l)", ["todo list"]),
+        ('T=$PWD/todo; $T add; D="$(pwd)/todo"; "$D" list', ["todo add", "todo list"]),
+        ("T='uv run todo'; $T add", ["todo add"]),
+        ("for i in 1 2; do T=./todo; $T add $i; done", ["todo add $i"]),
+        ("if a; then T=./todo; else T=./other; fi; $T add", []),  # one of two
+        ("T=./todo; T+=2; $T add", []),
+        ("for T in ./todo ./other; do $T add; done", []),
+        ("T=./todo; read T; $T add", []),
+        ("T=./todo ls; $T add", []),  # that was for `ls` alone
+        ("T='./todo add'; \"$T\"", []),  # one word: no program has that name
+        ("T=$(which todo); $T add", []),
+        ("T=./todo; ${T%o} add; $TT add", []),
     ],
 )
 def test_the_default_finds_what_a_script_runs(script: str, texts: list[str]) -> None:

@@ -53,6 +53,10 @@ SURE = "echo x && export A=1 && "
         ("timeout 9 bash -c './todo a; ./todo b'", 5, [None, 5]),
         ("sh -c 'x=$(./todo a)'; ./todo b", 0, [None, 0]),
         ("[[ $(./todo a) ]] && ./todo b", 0, [None, 0]),
+        # a program that a variable names
+        ("T=./todo; $T bad", 3, [3]),
+        ("T=./todo; $T bad; $T hello", 0, [None, 0]),
+        ("T=$PWD/todo && $T bad", 2, [2]),
         # words around a command that aren't its own
         ("./todo a # and then", 3, [3]),
         ("# todo list first\n./todo a # list\n./todo b", 0, [None, 0]),

@@ -58,6 +58,7 @@ async def watched(place: FolderPlace, script: str) -> tuple[Finished, list[tuple
         ("set -e\n./todo hello\n./todo bad\n./todo x", [("todo hello", 0), ("todo bad", 3)]),
         ("! ./todo bad; (./todo crash); true", [("todo bad", 3), ("todo crash", 143)]),
         ("env A=1 ./todo bad; true", [("todo bad", 3)]),
+        ("T=./todo; $T bad; $T hello", [("todo bad", 3), ("todo hello", 0)]),
         ("timeout 9 ./todo bad || true", [("todo bad", 3)]),
         ("./todo bad; : > $TMPDIR/.evalward-*; ./todo hello", [("todo bad", None), ("todo hello", 0)]),
         ("./todo bad; rm -f $TMPDIR/.evalward-*; ./todo hello", [("todo bad", None), ("todo hello", 0)]),

@@ -20,6 +20,7 @@ from typing import Protocol
 from evalward.records.base import clean_text
 from evalward.safety.syntax import HereDocument, Script, Simple, SyntaxWord
 from evalward.suites.re2_pattern import compiled
+from evalward.suites.scenario.shell_reading import parsed
 from evalward.suites.scenario.shell_trees import (
     ELSEWHERE,
     INDIRECT,
@@ -30,7 +31,6 @@ from evalward.suites.scenario.shell_trees import (
     literal,
     name_at,
     nodes,
-    parsed,
     places_of_words,
     program_word,
     shell_call,

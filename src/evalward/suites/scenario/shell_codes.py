@@ -13,6 +13,7 @@ from typing import Any
 
 from evalward.safety.syntax import Block, Function, ListStep, Node, Pipeline, Script, Simple
 from evalward.suites.scenario.patterns import DEEPEST_SHELL, CommandPattern, Invocation, invocations, own
+from evalward.suites.scenario.shell_reading import parsed
 from evalward.suites.scenario.shell_trees import (
     INDIRECT,
     NO_CODE,
@@ -22,7 +23,6 @@ from evalward.suites.scenario.shell_trees import (
     first_word,
     has_substitutions,
     nodes,
-    parsed,
     program_run,
     program_word,
     shell_call,

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from functools import lru_cache
 from typing import Any
 
-from evalward.safety.parser import parse
 from evalward.safety.syntax import (
     Block,
     Branches,
@@ -16,7 +14,6 @@ from evalward.safety.syntax import (
     ListStep,
     LiteralText,
     Loop,
-    ParseError,
     Pipeline,
     Process,
     Script,
@@ -25,8 +22,6 @@ from evalward.safety.syntax import (
     SyntaxWord,
 )
 from evalward.suites.scenario.wrappers import program_at
-
-SCRIPT_LIMIT = 20_000  # characters of a call that are read as shell
 
 SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 INDIRECT = frozenset({"eval", "source", ".", "find", "parallel", "ssh", "watch"})
@@ -38,17 +33,6 @@ NO_CODE = INDIRECT | ELSEWHERE | {"setsid", "xargs"}
 SET_RULES = frozenset({"errexit", "nounset", "errtrace", "pipefail"})
 """What `set -o` may switch on without another shell."""
 _VALUED = frozenset({"-O", "+O", "-o", "+o", "--rcfile", "--init-file"})
-
-
-@lru_cache(maxsize=256)
-def parsed(call: str) -> Script | None:
-    """The call's syntax tree; `None` where it is no shell that we can read."""
-    if len(call) > SCRIPT_LIMIT:
-        return None
-    try:
-        return parse(call)
-    except (ParseError, RecursionError):
-        return None
 
 
 def nodes(node: Any) -> Iterator[Any]:

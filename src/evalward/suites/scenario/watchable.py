@@ -12,6 +12,7 @@ from typing import Any
 from evalward.safety.syntax import Function, ListStep, Process, Script, Simple
 from evalward.safety.words import names
 from evalward.suites.scenario.patterns import CommandPattern, own
+from evalward.suites.scenario.shell_reading import parsed
 from evalward.suites.scenario.shell_trees import (
     NO_CODE,
     SET_RULES,
@@ -20,7 +21,6 @@ from evalward.suites.scenario.shell_trees import (
     first_word,
     has_substitutions,
     nodes,
-    parsed,
 )
 
 _NAME = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./+-]{0,200}")
