@@ -1,6 +1,7 @@
 """What holds for all tests. Property tests have no deadline: a busy machine is no failure of the code.
 
-They try the same examples in every run: a green commit stays green. `make stress` tries others.
+They try the same examples in every run, whatever other tests have loaded: a green commit stays green. `make stress`
+tries others.
 """
 
 import gc
@@ -8,6 +9,8 @@ from collections.abc import Generator
 
 import pytest
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 
 import evalward.keeper.process
 import evalward.sandbox.process.launching  # noqa: F401 - loaded both: they are what starts processes
@@ -19,6 +22,13 @@ from support import warm
 settings.register_profile("evalward", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None)
 settings.load_profile("evalward")
+
+
+def pytest_sessionstart() -> None:
+    """Hypothesis draws from the constants of all modules that happen to be loaded, too: only where it searches."""
+    if settings.get_current_profile_name() == "evalward":
+        assert callable(providers._get_local_constants)
+        providers._get_local_constants = Constants
 
 
 @pytest.hookimpl(wrapper=True)

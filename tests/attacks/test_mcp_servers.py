@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
+from evalward.suites.mcp.server import connection
 from evalward.suites.mcp.server.failures import ServerAnswerError, ServerDiedError, ServerHungError
 from evalward.suites.mcp.server.traffic import ServerBounds
 from evalward.suites.mcp.state import check_state
@@ -35,7 +37,8 @@ async def test_one_that_ends_is_dead_and_says_why(moment: str) -> None:
     assert str(failed.value) == "it ended with exit code 7: no database: the reason stands here"
 
 
-async def test_one_that_closes_its_output_is_dead() -> None:
+async def test_one_that_closes_its_output_is_dead(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_LAST_WORD_S", 0.5)
     with pytest.raises(ServerDiedError, match=r"^it closed its standard output$"):
         async with small_session("close=initialize"):
             pass
@@ -232,7 +235,7 @@ async def test_a_server_that_fills_standard_error_is_not_blocked_by_it() -> None
 
 
 async def test_nothing_of_a_server_is_left() -> None:
-    mark = "child-of-a-server-that-stays"
+    mark = uuid4().hex
     async with small_session("child", "stay", f"mark={mark}") as session:
         await session.call("echo", {"text": "x"})
         assert len(processes(mark)) >= 2
@@ -240,7 +243,7 @@ async def test_nothing_of_a_server_is_left() -> None:
 
 
 async def test_a_server_that_dies_leaves_no_children() -> None:
-    mark = "child-of-a-server-that-died"
+    mark = uuid4().hex
     async with small_session("child", "die=call", f"mark={mark}") as session:
         with pytest.raises(ServerDiedError):
             await session.call("echo", {"text": "x"})
@@ -248,7 +251,7 @@ async def test_a_server_that_dies_leaves_no_children() -> None:
 
 
 async def test_a_script_sees_no_process_of_the_server() -> None:
-    mark = "child-of-a-server-before-a-script"
+    mark = uuid4().hex
     async with small_session("child", "stay", f"mark={mark}") as session:
         assert (await check_state(session, "true", 60)).passed
         assert processes(mark) == []

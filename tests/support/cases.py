@@ -30,7 +30,7 @@ def task(**changes: Any) -> dict[str, Any]:
     }
 
 
-def case(max_turns: int = 10, timeout_s: float = 5.0, **changes: Any) -> BashCase:
+def case(max_turns: int = 10, timeout_s: float = 60.0, **changes: Any) -> BashCase:
     """A case of a suite with these limits."""
     place = Place(file="cases.jsonl", line=1)
     return make_case(BashTask.model_validate(task(**changes)), place, max_turns, timeout_s)
@@ -49,7 +49,14 @@ def write_suite(
     config = {
         "version": 1,
         "suites": [
-            {"name": "shell", "kind": "bash", "cases": "cases.jsonl", "targets": list(targets), "timeout_s": 5, **suite}
+            {
+                "name": "shell",
+                "kind": "bash",
+                "cases": "cases.jsonl",
+                "targets": list(targets),
+                "timeout_s": 60,
+                **suite,
+            }
         ],
         "recordings": dict(recordings or {}),
     }

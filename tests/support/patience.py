@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-PATIENCE_S = 60.0
+PATIENCE_S = 300.0
 FACTORS = (1, 10, 100)
 
 T = TypeVar("T")

@@ -16,3 +16,12 @@ def processes(mark: str) -> list[str]:
         if mark.encode() in words:
             found.append(folder.name)
     return found
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process is there that hasn't ended: one that nobody has waited for has."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in {"Z", "X"}

@@ -20,6 +20,7 @@ from evalward.records.result import Result
 from support.git_repo import git
 from support.github_api import REPOSITORY, TOKEN
 from support.github_repo import RepositoryGitHub, server_repository
+from support.patience import PATIENCE_S
 from support.results import report, result, run
 
 PATH = "base.json"
@@ -69,7 +70,7 @@ def both_at_once(api: RepositoryGitHub, updates: list[UpdateRequest]) -> list[Up
 
             def meeting(*args: object) -> object:
                 if first.pop() if first else False:
-                    start.wait(10)
+                    start.wait(PATIENCE_S)
                 return create(*args)  # type: ignore[arg-type]
 
             repository.create_commit = meeting  # type: ignore[method-assign, assignment]
@@ -79,7 +80,7 @@ def both_at_once(api: RepositoryGitHub, updates: list[UpdateRequest]) -> list[Up
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join()
     return told
 
 

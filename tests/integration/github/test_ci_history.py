@@ -22,6 +22,7 @@ from support.git_repo import git
 from support.github_api import REPOSITORY, TOKEN
 from support.github_site import Seen, Site, measured, new_site, topic
 from support.histories import days, history
+from support.patience import PATIENCE_S
 
 DATA = "evalward-data"
 WITH_BRANCH = CONFIG + f"history: {{branch: {DATA}}}\n"
@@ -100,7 +101,7 @@ def test_keep__two_runs_that_both_make_the_branch(site: Site) -> None:
             create = repository.create_branch
 
             def meeting(branch: str, sha: str) -> None:
-                start.wait(10)
+                start.wait(PATIENCE_S)
                 create(branch, sha)
 
             repository.create_branch = meeting  # type: ignore[method-assign]
@@ -112,7 +113,7 @@ def test_keep__two_runs_that_both_make_the_branch(site: Site) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join()
     assert len(told) == 2
     assert sum("a new branch" in each for each in told) == 1
     assert sorted(e.at for e in read_history(site.api.text(HISTORY_FILE, DATA)).entries) == [

@@ -17,6 +17,7 @@ from evalward.records.problem import InputError
 from support.git_repo import git
 from support.github_api import REPOSITORY, TOKEN
 from support.github_repo import RepositoryGitHub, StoredPull, server_repository
+from support.patience import PATIENCE_S
 
 PATH = ".evalward/baseline.json"
 MESSAGE = baseline_message(PATH, "Update", "Measured.")
@@ -114,7 +115,7 @@ def test_commit__two_at_once_both_land(api: RepositoryGitHub) -> None:
 
                 def make(old: str | None) -> str:
                     if first.pop() if first else False:
-                        start.wait(5)  # both have read the same head
+                        start.wait(PATIENCE_S)  # both have read the same head
                     return (old or "") + name + "\n"
 
                 assert (

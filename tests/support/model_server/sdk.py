@@ -13,6 +13,7 @@ import openai
 from support.model_server.api import Protocol
 from support.model_server.script import TOOL, Tokens
 from support.model_server.server import KEY, ModelServer
+from support.patience import PATIENCE_S
 
 SCHEMA: dict[str, Any] = {"type": "object", "properties": {"commands": {"type": "string"}}, "required": ["commands"]}
 ABOUT = "Runs bash commands."
@@ -65,7 +66,7 @@ class MessagesSpeaker(Speaker):
     protocol: ClassVar[Protocol] = "messages"
     model: ClassVar[str] = "claude-haiku-4-5"
 
-    def __init__(self, url: str, key: str = KEY, timeout: float = 5.0) -> None:
+    def __init__(self, url: str, key: str = KEY, timeout: float = PATIENCE_S) -> None:
         self.client = anthropic.AsyncAnthropic(api_key=key, base_url=url, max_retries=0, timeout=timeout)
 
     def _params(self, history: list[Any], more: dict[str, Any]) -> dict[str, Any]:
@@ -110,7 +111,7 @@ class ChatSpeaker(Speaker):
     protocol: ClassVar[Protocol] = "chat"
     model: ClassVar[str] = "gpt-5"
 
-    def __init__(self, url: str, key: str = KEY, timeout: float = 5.0) -> None:
+    def __init__(self, url: str, key: str = KEY, timeout: float = PATIENCE_S) -> None:
         self.client = openai.AsyncOpenAI(api_key=key, base_url=url, max_retries=0, timeout=timeout)
 
     def _params(self, history: list[Any], more: dict[str, Any]) -> dict[str, Any]:
@@ -173,7 +174,7 @@ class ResponsesSpeaker(Speaker):
     protocol: ClassVar[Protocol] = "responses"
     model: ClassVar[str] = "gpt-5"
 
-    def __init__(self, url: str, key: str = KEY, timeout: float = 5.0) -> None:
+    def __init__(self, url: str, key: str = KEY, timeout: float = PATIENCE_S) -> None:
         self.client = openai.AsyncOpenAI(api_key=key, base_url=url, max_retries=0, timeout=timeout)
 
     def _params(self, history: list[Any], more: dict[str, Any]) -> dict[str, Any]:
@@ -218,7 +219,7 @@ class ResponsesSpeaker(Speaker):
         await self.client.close()
 
 
-def speaker(server: ModelServer, protocol: Protocol, *, key: str = KEY, timeout: float = 5.0) -> Speaker:
+def speaker(server: ModelServer, protocol: Protocol, *, key: str = KEY, timeout: float = PATIENCE_S) -> Speaker:
     """A client for this server."""
     if protocol == "messages":
         return MessagesSpeaker(server.messages_url, key, timeout)

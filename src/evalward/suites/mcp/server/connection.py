@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 UNNAMED = "server"
 """The name of a server that doesn't say its own."""
-_LAST_WORD_S = 2.0  # for the exit code of a server that has closed its output
+_LAST_WORD_S = 10.0  # for the exit code of a server that has closed its output
 _LEAVING_S = 5.0  # for the client's own end
 _MOST_MISTAKES = 3
 
