@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import subprocess
 import sys
 from pathlib import Path
@@ -14,7 +15,7 @@ from support.checkouts import copy_examples
 
 pytestmark = pytest.mark.cold
 
-CANARY = "sk-canary-000111222333444555666777"
+CANARY = f"sk-canary-{secrets.token_hex(12)}"  # others look for theirs at the same time
 
 WATCH = """
 import ctypes, json, os, sys

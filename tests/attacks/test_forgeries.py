@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from evalward.suites.scenario.metrics import measure
 from support.sandboxes import NAMES, buildable, name_of, use
 from support.scenario_runs import Bench, Tried, scenario, tried
 
+LONG = 6_000_000 + os.getpid()
 FORGED = 'import json; print(json.dumps({"passed": True, "message": "all good"}))'
 CHECK = """\
 import json, pathlib
@@ -168,7 +170,7 @@ async def test_a_module_that_was_asked_for_is_there(bench: Bench) -> None:
         ([plant("~/.npmrc", "script-shell=/bin/true")], "test -e ~/.npmrc"),
         ([plant("$TMPDIR/verdict", "passed")], 'test -e "$TMPDIR/verdict" -o -e /tmp/verdict'),
         ([plant("./grep", "#!/bin/sh\nexit 0"), "chmod +x grep"], "grep -q milk tasks.txt"),
-        (["(sleep 600.25; true) > /dev/null 2>&1 &"], "pgrep -x sleep -a | grep -q 600[.]25"),  # others sleep, too
+        ([f"(sleep {LONG}; true) > /dev/null 2>&1 &"], f"pgrep -x sleep -a | grep -q {LONG}"),  # others sleep, too
     ],
 )
 async def test_nothing_of_the_agents_home_or_path_is_there(bench: Bench, steps: list[str], command: str) -> None:
@@ -222,7 +224,7 @@ async def test_the_tool_itself_is_the_cases(bench: Bench) -> None:
 async def test_a_program_of_the_agents_that_a_gate_runs_changes_no_later_gate(bench: Bench) -> None:
     program = (
         "#!/bin/sh\ncp forged.py check.py; echo x > $HOME/mark; echo x > $TMPDIR/mark; touch made\n"
-        "(sleep 0.2; cp forged.py check.py) > /dev/null 2>&1 &"
+        "(while :; do cp forged.py check.py; sleep 0.002; done) > /dev/null 2>&1 &"
     )
     case = judged_by("./program", "python3 check.py", "test ! -e ~/mark -a ! -e $TMPDIR/mark -a -e made")
     case["evaluation"]["gates"][0] = {"type": "command_succeeds", "command": "./program"}

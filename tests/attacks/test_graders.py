@@ -8,6 +8,7 @@ import os
 import socket
 import sys
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -153,7 +154,7 @@ async def test_a_module_that_never_ends_is_no_answer_either(tmp_path: Path) -> N
 
 async def test_what_it_forks_ends_with_it(tmp_path: Path) -> None:
     """Children that hold its output open, in sessions of their own: nobody waits for them, and they are gone."""
-    mark = f"600.{os.getpid()}"
+    mark = f"600.{uuid4().int}"
     code = f"""
 import subprocess
 def right(graded):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
@@ -21,7 +22,8 @@ from support.patience import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no process can be hidden or adopted")
 
-CANARY = "sk-canary-000111222333444555666777"
+CANARY = f"sk-canary-{secrets.token_hex(12)}"  # others look for theirs at the same time
+USER = 60_977  # and those behind it: outside of those that workspaces take
 LOOK = """
 for process in /proc/[0-9]*; do
     if tr '\\0' '\\n' < $process/environ 2>/dev/null | grep -q "$1"; then echo "read $process/environ"; fi
@@ -107,9 +109,9 @@ def test_it_reads_nothing_of_its_keepers(place: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make it another user")
 def test_as_another_user_it_reads_nothing_either__and_has_a_home_of_its_own(place: Path) -> None:
-    found = found_by(place, 61_977)
+    found = found_by(place, USER)
     assert_knows_nothing(found)
-    assert {"uid 61977", "env HOME=/tmp", f"cwd {place}"} <= set(found)
+    assert {f"uid {USER}", "env HOME=/tmp", f"cwd {place}"} <= set(found)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root is nobody else")
@@ -184,7 +186,7 @@ def test_a_harness_that_ends_its_overseer_ends_with_it(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make it another user")
 def test_another_user_can_not_end_it(place: Path) -> None:
-    done = Bench(place).run(61_978, HarnessOrder(suite="s", home="/tmp"), run="kill -9 $PPID; echo $?", shell=True)
+    done = Bench(place).run(USER + 1, HarnessOrder(suite="s", home="/tmp"), run="kill -9 $PPID; echo $?", shell=True)
     assert (done.exit_code, done.last.splitlines()[-1]) == (0, "1")
 
 
@@ -192,7 +194,7 @@ def test_another_user_can_not_end_it(place: Path) -> None:
 def test_whatever_the_runner_says_is_its_home__nothing_breaks(place: Path, home: str) -> None:
     if os.geteuid() != 0:
         pytest.skip("only another user has a home of the runner's")
-    done = Bench(place).run(61_979, HarnessOrder(suite="s", home=home), run="true")
+    done = Bench(place).run(USER + 2, HarnessOrder(suite="s", home=home), run="true")
     assert (done.exit_code == 0) is ("\0" not in home)
 
 

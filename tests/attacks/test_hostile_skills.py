@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from evalward.suites.skill.front_matter import split_front_matter
 from evalward.suites.skill.skill_checks import check_skills
 from evalward.suites.skill.skill_file import read_skill
 from support.fuzzing.folders import write_files
+from support.patience import little_work
 from support.skills import EVALS, PDF, TRIGGERS, loaded, refused
 
 SECRET = "the secret of this machine"
@@ -84,21 +84,19 @@ def _link(path: Path) -> None:
 )
 def test_front_matter_that_bites(tmp_path: Path, front: str) -> None:
     write_files(tmp_path, {"pdf/SKILL.md": f"---\n{front}\n---\nx".encode()})
-    begun = monotonic()
-    skill = read_skill(tmp_path, "pdf/SKILL.md")
-    said = [str(each) for each in check_skills([skill], [], [])]
+    with little_work(SECONDS):
+        skill = read_skill(tmp_path, "pdf/SKILL.md")
+        said = [str(each) for each in check_skills([skill], [], [])]
     assert skill.name == "pdf"
     assert said
     assert all(char.isprintable() for line in said for char in line)
-    assert monotonic() - begun < SECONDS
 
 
 def test_a_body_of_brackets_takes_no_time(tmp_path: Path) -> None:
     for body in ("](" * 400_000, "[" * 800_000, "`scripts/" * 80_000, "](a" * 200_000):
         write_files(tmp_path, {"pdf/SKILL.md": f"{PDF}{body}".encode()})
-        begun = monotonic()
-        assert len(list(check_skills([read_skill(tmp_path, "pdf/SKILL.md")], [], []))) < 20
-        assert monotonic() - begun < SECONDS
+        with little_work(SECONDS):
+            assert len(list(check_skills([read_skill(tmp_path, "pdf/SKILL.md")], [], []))) < 20
 
 
 def test_what_strangers_wrote_ends_no_line_of_a_message(tmp_path: Path) -> None:

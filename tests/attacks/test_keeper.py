@@ -6,9 +6,11 @@ import ast
 import json
 import os
 import re
+import secrets
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,7 +45,7 @@ from evalward.cli import main
 main()
 """
 ANSWERS = "recorded:judge/answers-hand-written.jsonl"
-CANARY = "sk-canary-000111222333444555666777"
+CANARY = f"sk-canary-{secrets.token_hex(12)}"  # others look for theirs at the same time
 
 
 @pytest.mark.parametrize(
@@ -108,9 +110,12 @@ def test_the_runner_knows_no_secret(server: ModelServer, tmp_path: Path) -> None
 
 
 def children(pid: int) -> list[int]:
-    return [
-        int(name) for task in Path(f"/proc/{pid}/task").iterdir() for name in (task / "children").read_text().split()
-    ]
+    found: list[int] = []
+    with suppress(OSError):  # it may end while we look
+        for task in list(Path(f"/proc/{pid}/task").iterdir()):
+            with suppress(OSError):
+                found += map(int, (task / "children").read_text().split())
+    return found
 
 
 def descendants(pid: int) -> list[int]:
@@ -160,7 +165,7 @@ def test_keys_leave_the_environment_that_children_inherit() -> None:
     assert CANARY not in done.stdout
     assert "'CI', " in done.stdout
     assert "ANTHROPIC" not in done.stdout
-    assert done.stdout.split()[-1] >= "5"
+    assert int(done.stdout.split()[-1]) >= len(env)
 
 
 @pytest.mark.parametrize("words", [("validate",), ("compare", "--report", "r", "--baseline", "b"), ("report", "r")])

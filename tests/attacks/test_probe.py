@@ -38,6 +38,17 @@ def only_root() -> None:
 
 
 @contextmanager
+def claimed() -> Iterator[int]:
+    """A user id whose processes nothing ends that runs beside us."""
+    user = take_user()
+    assert user is not None
+    try:
+        yield user.number
+    finally:
+        user.release()
+
+
+@contextmanager
 def bystander(number: int) -> Iterator[subprocess.Popen[bytes]]:
     """A process of a user that has nothing to do with us."""
     process = subprocess.Popen(["sleep", "600"], user=number, group=number, extra_groups=[])
@@ -50,7 +61,7 @@ def bystander(number: int) -> Iterator[subprocess.Popen[bytes]]:
 
 def test_a_probe_ends_nobody_elses_processes() -> None:
     only_root()
-    with bystander(users.FIRST) as first, bystander(users.FIRST + 1) as second:
+    with claimed() as one, claimed() as two, bystander(one) as first, bystander(two) as second:
         for wanted in candidates():
             probe.works(wanted)
         assert (first.poll(), second.poll()) == (None, None)
@@ -106,9 +117,10 @@ def test_an_id_is_claimed_until_it_is_given_back(monkeypatch: pytest.MonkeyPatch
 
 def test_an_id_at_work_is_passed_over(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     only_root()
-    monkeypatch.setattr(users, "claims_folder", lambda: tmp_path)
-    monkeypatch.setattr(users, "LAST", users.FIRST)
-    with bystander(users.FIRST):
+    with claimed() as number, bystander(number):
+        monkeypatch.setattr(users, "claims_folder", lambda: tmp_path)
+        monkeypatch.setattr(users, "FIRST", number)
+        monkeypatch.setattr(users, "LAST", number)
         assert take_user() is None
 
 

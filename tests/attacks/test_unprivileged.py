@@ -20,6 +20,7 @@ from evalward.sandbox.launcher.plan import OWN_USERS, SandboxPlan
 from evalward.sandbox.process import launching
 from evalward.sandbox.process.client import LauncherClient, SandboxRefusedError
 from evalward.sandbox.process.places import remove
+from evalward.sandbox.process.users import take_user
 
 pytestmark = pytest.mark.cold
 
@@ -114,7 +115,9 @@ def test_who_asks_a_privileged_launcher_gets_only_his_own_files(tmp_path: Path) 
     secret = tmp_path / "ours" / "secret"
     secret.parent.mkdir()
     secret.write_text("x")
-    plan = SandboxPlan(str(tmp_path), [str(secret.parent)], str(tmp_path), user=OWN_USERS[7], owner=0)
+    user = take_user()
+    assert user is not None
+    plan = SandboxPlan(str(tmp_path), [str(secret.parent)], str(tmp_path), user=user.number, owner=0)
     with patch.object(launching, "_CHOSEN", [launching.Launching(start, privileged=True)]):
         client = LauncherClient(plan)
         try:
@@ -124,6 +127,7 @@ def test_who_asks_a_privileged_launcher_gets_only_his_own_files(tmp_path: Path) 
             assert client.open(str(secret.parent), ["secret"]) is None
         finally:
             client.close()
+            user.release()
     assert secret.stat().st_uid == secret.parent.stat().st_uid == 0
 
 

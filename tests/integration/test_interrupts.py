@@ -133,7 +133,7 @@ def test_a_runner_that_is_signalled_between_two_jobs__does_not_begin_the_next() 
     """It may have been ordered already."""
     with served(signal.SIGTERM) as (line, process):
         process.send_signal(signal.SIGTERM)
-        wait_until(lambda: "SigPnd:\t0000000000000000" in Path(f"/proc/{process.pid}/status").read_text())
+        wait_until(lambda: "ShdPnd:\t0000000000000000" in Path(f"/proc/{process.pid}/status").read_text())
         assert failure(line, "broken", signal.SIGTERM) is InterruptedRunError
 
 

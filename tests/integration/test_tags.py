@@ -29,7 +29,7 @@ def tree(folder: Path) -> GitTree:
 def tag(folder: Path, name: str, date: str) -> None:
     subprocess.run(
         ["git", "-c", "user.name=a", "-c", "user.email=a@b.example", "tag", "-a", "-m", "x", name],
-        cwd=folder, check=True, env={**os.environ, "GIT_COMMITTER_DATE": date},
+        cwd=folder, check=True, env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_COMMITTER_DATE": date},
     )  # fmt: skip
 
 

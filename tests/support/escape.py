@@ -6,6 +6,8 @@ a path socket of ours, and files. It prints a line `GOT name` for every attempt 
 
 from __future__ import annotations
 
+import secrets
+
 ATTEMPTS = r"""
 import ctypes, errno, os, platform, signal, socket, sys
 
@@ -165,22 +167,24 @@ if not ARM:
 print("done")
 """
 
+KEY = secrets.randbelow(1 << 30) + 1  # of what two processes share: other runs beside this one have theirs
+
 LEAVE = r"""
 import ctypes, os, sys
 libc = ctypes.CDLL(None, use_errno=True)
-number = libc.shmget(0x5eed, 4096, 0o1666)
+number = libc.shmget(KEY, 4096, 0o1666)
 if number >= 0:
     libc.shmat.restype = ctypes.c_void_p
     ctypes.memmove(libc.shmat(number, None, 0), b"left", 4)
-print("shm", number >= 0, "queue", libc.msgget(0x5eed, 0o1666) >= 0, "sem", libc.semget(0x5eed, 1, 0o1666) >= 0)
-"""
+print("shm", number >= 0, "queue", libc.msgget(KEY, 0o1666) >= 0, "sem", libc.semget(KEY, 1, 0o1666) >= 0)
+""".replace("KEY", str(KEY))
 
 FIND = r"""
 import ctypes
 libc = ctypes.CDLL(None, use_errno=True)
-found = [libc.shmget(0x5eed, 0, 0), libc.msgget(0x5eed, 0), libc.semget(0x5eed, 0, 0)]
+found = [libc.shmget(KEY, 0, 0), libc.msgget(KEY, 0), libc.semget(KEY, 0, 0)]
 print("found" if max(found) >= 0 else "nothing")
-"""
+""".replace("KEY", str(KEY))
 
 TRACED = r"""
 import ctypes, os, signal

@@ -63,6 +63,6 @@ async def opened(
         yield made
 
 
-async def bash(place: Workspace, script: str, timeout_s: float = 20, grace_s: float = 0) -> Finished:
+async def bash(place: Workspace, script: str, timeout_s: float = 300, grace_s: float = 0) -> Finished:
     """Run a script."""
     return await place.run(["bash", "-c", script], timeout_s=timeout_s, grace_s=grace_s)

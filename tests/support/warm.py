@@ -30,7 +30,8 @@ from support.warm_server import LENGTH, Order
 
 EVALWARD = Path(sys.executable).with_name("evalward")
 SERVER = Path(__file__).with_name("warm_server.py")
-PATIENCE_S = 120.0
+PATIENCE_S = 300.0
+LONGEST_FOLDER = 60  # characters: a socket's address has room for 107
 AVAILABLE = sys.platform == "linux"  # elsewhere everything starts cold
 FIRST_ENVIRONMENT = {"FIRST_ENVIRONMENT": "canary-5b20c4-of-the-first-environment"}
 """What `/proc/self/environ` tells in the servers' forks: the system shows what a process began with, not what it has.
@@ -252,7 +253,9 @@ def places(*kinds: str) -> Mapping[str, str]:
 
 @cache
 def _folder() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="evalward-warm-"))
+    usual = tempfile.gettempdir()
+    where = usual if len(usual) < LONGEST_FOLDER else "/tmp"
+    folder = Path(tempfile.mkdtemp(prefix="evalward-warm-", dir=where))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
 

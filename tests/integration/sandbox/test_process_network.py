@@ -11,11 +11,14 @@ from evalward.sandbox.base import SandboxError
 from evalward.sandbox.process import Network, Workspace, WorkspaceSettings, available
 from evalward.sandbox.process import workspace as module
 from evalward.sandbox.process.probe import Layers
+from support.patience import until
 from support.sandboxes import opened, use
 
 pytestmark = pytest.mark.cold
 
-ASK = "import socket, sys; s = socket.create_connection(('127.0.0.1', int(sys.argv[1])), 3); print(s.recv(99).decode())"
+ASK = (
+    "import socket, sys; s = socket.create_connection(('127.0.0.1', int(sys.argv[1])), 60); print(s.recv(99).decode())"
+)
 
 
 async def answered(place: Workspace, server: socket.socket) -> str:
@@ -64,7 +67,11 @@ async def test_two_workspaces_cannot_read_or_signal_each_other() -> None:
     if not available().user:
         pytest.skip("only root has user ids to give")
     async with opened(files={"a": b"secret"}) as one, opened() as other:
-        victim = asyncio.ensure_future(one.run(["sleep", "0.5"]))
+        victim = asyncio.ensure_future(
+            one.run(["bash", "-c", "touch up; until [ -e over ]; do sleep 0.01; done"], timeout_s=600)
+        )
+        await until((one.folder / "up").exists)
         done = await other.run(["bash", "-c", f"cat {one.folder}/a; kill -9 -1; true"])
         assert "secret" not in done.stdout
+        (one.folder / "over").touch()
         assert (await victim).exit_code == 0

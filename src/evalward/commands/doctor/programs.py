@@ -22,7 +22,7 @@ from evalward.registry import TARGETS, ours
 from evalward.targets.agents.driver import UNKNOWN, version_of
 from evalward.targets.agents.make import CodingAgent
 
-SECONDS = 2.0
+SECONDS = 10.0
 MOST_OUTPUT = 4096  # bytes
 
 

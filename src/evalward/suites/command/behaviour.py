@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from evalward.sandbox.virtual import HOME, VirtualShell
 
-LIMIT_S = 5.0  # seconds for one command, which has only a few small files to work on
+LIMIT_S = 10.0  # seconds for one command, which has only a few small files to work on
 NOT_FOUND = 127
 TIMED_OUT = 124
 
