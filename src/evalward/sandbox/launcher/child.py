@@ -13,6 +13,7 @@ from evalward.sandbox.launcher import kernel, seccomp, world
 from evalward.sandbox.launcher.plan import Command, SandboxPlan
 
 NOT_FOUND, NOT_STARTED, BROKEN = 127, 126, 125
+UMASK = 0o022  # whatever ours is: the commands' user has to pass through what is made for it
 _IGNORED_BY_PYTHON = ("SIGPIPE", "SIGXFSZ", "SIGXFZ")
 
 
@@ -54,7 +55,7 @@ def become(command: Command, streams: Sequence[int], plan: SandboxPlan) -> int:
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    os.umask(0o022)
+    os.umask(UMASK)
     give_up_rights(plan)
     return _start(command, plan)
 

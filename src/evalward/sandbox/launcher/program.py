@@ -10,7 +10,7 @@ import sys
 
 from evalward.sandbox.launcher import cgroups, kernel, landlock, world
 from evalward.sandbox.launcher.cgroups import Group
-from evalward.sandbox.launcher.child import give_up_rights
+from evalward.sandbox.launcher.child import UMASK, give_up_rights
 from evalward.sandbox.launcher.plan import OWN_USERS, SandboxPlan, load_plan
 from evalward.sandbox.launcher.serve import LauncherServer, read_line, say
 
@@ -20,6 +20,7 @@ def main() -> None:
 
     The user is who asks, and has fewer rights than we: what is asked can't lead to more.
     """
+    os.umask(UMASK)
     control = socket.socket(fileno=int(sys.argv[1]))
     control.set_inheritable(False)  # a command that had it could ask for anything
     while (line := read_line(control)) and _waits_after(control, load_plan(line)):
@@ -82,6 +83,7 @@ def _wrap(control: socket.socket, plan: SandboxPlan) -> None:
 
 def inside() -> None:
     """The launcher behind bubblewrap's walls. Arguments: the control socket, a file with the plan, our folders."""
+    os.umask(UMASK)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     kernel.hide_memory()
     control = socket.socket(fileno=int(sys.argv[1]))

@@ -76,7 +76,7 @@ class _Yard:
 
     def fill(self, fixture: Path | None, extra_files: Mapping[str, bytes], left_out: Collection[str]) -> None:
         for name in (WORK, "home", "tmp", "root", "etc", "placed"):
-            (self.base / name).mkdir(mode=0o755 if name in {"root", "etc", "placed"} else 0o700)
+            (self.base / name).mkdir(mode=0o700)
         limit = self.settings.limits.disk_mb
         if fixture is not None:
             copied = Copier(UNLIMITED if limit is None else limit * MIB, left_out).copy(fixture, self.folder)
@@ -84,6 +84,8 @@ class _Yard:
                 raise SandboxError(f"the fixture {fixture} is larger than the workspace's {limit} MB")
         for path, content in extra_files.items():
             self._write(path, content)
+        for name in ("root", "etc", "placed"):  # for every user, whatever our umask is
+            _show_to_all(self.base / name)
 
     def _write(self, path: str, content: bytes) -> None:
         target = self._placed(path) if path.startswith("/") else self.folder / path
@@ -139,8 +141,17 @@ class _Yard:
         passwd, group = self.base / "etc" / "passwd", self.base / "etc" / "group"
         passwd.write_text(passwd_with(self.user.number, self.base / "home"), "utf-8")
         group.write_text(group_with(self.user.number), "utf-8")
+        _show_to_all(passwd.parent)
         pairs = {"/etc/passwd": str(passwd), "/etc/group": str(group)}
         return {path: ours for path, ours in pairs.items() if Path(path).exists()}
+
+
+def _show_to_all(folder: Path) -> None:
+    """Let every user read what we have made in a folder."""
+    for here, _, names in os.walk(folder):
+        Path(here).chmod(0o755)
+        for name in names:
+            Path(here, name).chmod(0o644)
 
 
 def _build(
