@@ -5,6 +5,8 @@ tries others.
 """
 
 import gc
+import os
+import signal
 from collections.abc import Generator
 
 import pytest
@@ -19,9 +21,12 @@ from evalward.edge import FEWER_COLLECTIONS
 from evalward.sandbox import virtual
 from support import warm
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
 settings.register_profile("evalward", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None)
 settings.load_profile("evalward")
+setattr(virtual, "start_early", lambda: None)  # noqa: B010 - it would start beside whatever test comes next
 
 
 def pytest_sessionstart() -> None:
@@ -41,6 +46,20 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.freeze()
         gc.set_threshold(FEWER_COLLECTIONS)  # as our own processes
         gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    """A command that ran in this process leaves no trace: it takes the environment for itself, and heeds signals."""
+    environment, handlers = dict(os.environ), {each: signal.getsignal(each) for each in _SIGNALS}
+    try:
+        return (yield)
+    finally:
+        if dict(os.environ) != environment:
+            os.environ.clear()
+            os.environ.update(environment)
+        for number, handler in handlers.items():
+            signal.signal(number, handler or signal.SIG_DFL)
 
 
 @pytest.hookimpl(tryfirst=True)

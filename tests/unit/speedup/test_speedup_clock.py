@@ -49,6 +49,14 @@ def test_what_is_imported_longer_is_allowed_within_bounds() -> None:
     assert contradiction(UNTOUCHED, side(12.0, 0.1), start_s=60.0) is not None
 
 
+@pytest.mark.parametrize(("rounds", "forged"), [(1, False), (2, False), (3, True)])
+def test_of_few_rounds_nobody_knows_how_much_they_differ_by_chance(rounds: int, forged: bool) -> None:
+    """A machine that stood still for half a second is no forgery; a second is one in any case."""
+    assert (contradiction(side(1.5, 1.2, rounds), side(1.4, 0.6, rounds)) is not None) is forged
+    assert (contradiction(side(0.5, 0.4, rounds), side(0.5, 0.01, rounds)) is not None) is forged
+    assert contradiction(side(4.2, 4.0, rounds), side(4.2, 0.1, rounds)) is not None
+
+
 @pytest.mark.parametrize("untouched", [side(0.2, 0.1), side(1.0, 4.0), []])
 def test_what_can_not_be_checked_is_not_held_against_anybody(untouched: list[Timed]) -> None:
     assert not can_be_checked(untouched)

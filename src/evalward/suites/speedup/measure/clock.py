@@ -15,6 +15,8 @@ from typing import Any
 from evalward.suites.speedup.values import number
 
 LEAST_S = 0.25  # what a process may take more than the untouched code's, for whatever reason
+LEAST_OF_FEW_S = 1.0  # the same where there are too few rounds to see how much they differ by chance
+FEW_ROUNDS = 3
 SHARE = 0.25  # the same as a share of what the untouched code's benchmarks claim
 MOST_START_S = 5.0  # that a change may take longer to be imported
 MAD_TO_SIGMA = 1.4826
@@ -66,7 +68,7 @@ def can_be_checked(untouched: Sequence[Timed]) -> bool:
     if not known:
         return False
     claimed, passed = median(each.claimed_s for each in known), median(each.wall_s for each in known)
-    return LEAST_S < claimed <= passed * FITS
+    return _least_s(known) < claimed <= passed * FITS
 
 
 def contradiction(untouched: Sequence[Timed], change: Sequence[Timed], start_s: float = 0.0) -> str | None:
@@ -83,10 +85,14 @@ def contradiction(untouched: Sequence[Timed], change: Sequence[Timed], start_s: 
     saved = median(each.wall_s for each in before) - median(each.wall_s for each in now)
     claimed_s = median(each.claimed_s for each in before)
     noise = SIGMAS * (_spread(before) ** 2 + _spread(now) ** 2) ** 0.5
-    slack = max(LEAST_S, SHARE * claimed_s, noise) + min(max(start_s, 0.0), MOST_START_S)
+    slack = max(_least_s(before), _least_s(now), SHARE * claimed_s, noise) + min(max(start_s, 0.0), MOST_START_S)
     if saved_told - saved <= slack:
         return None
     return f"benchmarks claim to take {saved_told:.3g} s less, and by the clock outside they take {saved:.3g} s less"
+
+
+def _least_s(side: Sequence[Timed]) -> float:
+    return LEAST_S if len(side) >= FEW_ROUNDS else LEAST_OF_FEW_S
 
 
 def _spread(side: Sequence[Timed]) -> float:
