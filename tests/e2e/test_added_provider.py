@@ -15,6 +15,7 @@ from evalward.edge import PROGRAM
 from evalward.render.templates import template_folder
 from support.live_runs import TASKS, model_of
 from support.model_server import KEY, ModelServer
+from support.patience import PATIENCE_S
 
 ROW = """    ProviderRow(
         name="made-up",
@@ -55,7 +56,7 @@ def test_a_row_is_all_that_a_provider_with_a_known_protocol_needs(tmp_path: Path
         env = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "MADE_UP_API_KEY": KEY}
         command = [sys.executable, "-I", "-X", "utf8", "-c", PROGRAM, str(source), "run"]
         done = subprocess.run(
-            command, cwd=repository, env=env, capture_output=True, text=True, timeout=120, check=False
+            command, cwd=repository, env=env, capture_output=True, text=True, timeout=PATIENCE_S, check=False
         )
         assert done.returncode == 0, done.stderr
         asked = [logged.path for logged in server.requests]

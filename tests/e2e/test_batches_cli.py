@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import signal
-import time
 from pathlib import Path
 
 import pytest
 
 from support.live_runs import CLAUDE, EVERYWHERE, TASKS, Repo, model_of, values
 from support.model_server import BatchRules, ModelServer
+from support.patience import PATIENCE_S, wait_until
 
 CLOCKS = {"total_duration_ms", "avg_duration_ms"}
 
@@ -58,12 +58,9 @@ def test_a_killed_run_in_batches_is_resumed_and_buys_nothing_twice(tmp_path: Pat
         repo = Repo(tmp_path, served)
         repo.write([CLAUDE])
         process = repo.start("run", "--batch")
-        until = time.monotonic() + 60
-        while not list(repo.path("batches").glob("*.json")):
-            assert time.monotonic() < until
-            time.sleep(0.02)
+        wait_until(lambda: bool(list(repo.path("batches").glob("*.json"))))
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE_S)
         served.batches.rules = BatchRules()
         done = repo.run("run", "--batch", "--resume")
         assert done.code == 0, done.err

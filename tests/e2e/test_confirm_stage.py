@@ -223,5 +223,5 @@ def test_scenes__are_the_same_as_people_run_them(told: dict[str, str], tmp_path:
     """One of them, each command in a process that starts from nothing."""
     env = {**WIDE, "PATH": f"{warm.EVALWARD.parent}:{WIDE['PATH']}"}
     words = [sys.executable, str(SCRIPT), "regression"]
-    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
+    done = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, encoding="utf-8", check=True)
     assert scenes(done.stdout) == {"regression": told["regression"]}

@@ -13,6 +13,7 @@ import pytest
 from support import warm
 from support.live_runs import ended
 from support.patience import wait_until
+from support.processes import is_running
 
 KEY = "bot-0123456789abcdef"
 RESULTS = """
@@ -88,4 +89,4 @@ def test_interrupted_it_leaves_no_process(tmp_path: Path, number: signal.Signals
     process.send_signal(number)
     done = ended(process)
     assert done.code in {3, 130}, done.err
-    assert [pid for pid in left if Path(f"/proc/{pid}").exists()] == []
+    wait_until(lambda: not any(is_running(pid) for pid in left))

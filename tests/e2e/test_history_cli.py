@@ -182,7 +182,7 @@ def test_page__draws_the_releases_that_were_tagged(evalward: Call, repo: Path) -
     when = {"GIT_COMMITTER_DATE": "2026-01-02T09:00:00+02:00"}
     subprocess.run(
         ["git", "-c", "user.name=a", "-c", "user.email=a@b.example", "tag", "-a", "-m", "x", "v1.4"],
-        cwd=repo, check=True, env={**os.environ, **when},
+        cwd=repo, check=True, env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", **when},
     )  # fmt: skip
     git(repo, "tag", "no-version")
     evalward("history", "page", "--output", "site")

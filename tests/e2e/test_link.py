@@ -17,7 +17,7 @@ from support.warm import EVALWARD
 
 URL = f"https://github.com/{REPOSITORY}/actions/runs/20/artifacts/3001"
 MARKER = Marker("evalward", HEAD, 20, 1)
-PATIENCE_S = 120
+PATIENCE_S = 300
 
 
 def hanging(folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -60,7 +61,7 @@ def test_an_unknown_case_is_one_line_with_exit_code_2(out: Path) -> None:
 
 
 def test_at_a_terminal_it_is_paged_with_colours_and_nothing_secret_is_left(out: Path) -> None:
-    pager = f'{sys.executable} -c "{PAGER}"'
+    pager = shlex.join([sys.executable, "-c", PAGER])
     env = {
         "PATH": os.environ["PATH"],
         "TERM": "xterm",

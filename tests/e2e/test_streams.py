@@ -11,6 +11,7 @@ import pytest
 
 from support.cases import task, write_suite
 from support.fuzzing.records import reports
+from support.patience import PATIENCE_S
 
 EVALWARD = Path(sys.executable).with_name("evalward")
 
@@ -23,7 +24,9 @@ def folder(tmp_path: Path) -> Path:
 
 def shell(line: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     env = {"PATH": os.environ["PATH"], "HOME": str(cwd), "EVALWARD": str(EVALWARD)}
-    return subprocess.run(["sh", "-c", line], cwd=cwd, env=env, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        ["sh", "-c", line], cwd=cwd, env=env, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
 
 
 @pytest.mark.parametrize("stream", ["2>&-", "2>/dev/full", "<&- 2>&-"])

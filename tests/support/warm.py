@@ -30,7 +30,7 @@ from support.warm_server import LENGTH, Order
 
 EVALWARD = Path(sys.executable).with_name("evalward")
 SERVER = Path(__file__).with_name("warm_server.py")
-PATIENCE_S = 300.0
+PATIENCE_S = 900.0
 LONGEST_FOLDER = 60  # characters: a socket's address has room for 107
 AVAILABLE = sys.platform == "linux"  # elsewhere everything starts cold
 FIRST_ENVIRONMENT = {"FIRST_ENVIRONMENT": "canary-5b20c4-of-the-first-environment"}

@@ -53,7 +53,10 @@ def test_an_address_where_nothing_answers__is_found_before_ray_asks() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"127.0.0.1:{server.getsockname()[1]}"
         assert unreachable(address) == ""
-    assert unreachable(address) == f"nothing answers at {address} (Connection refused)"
+    with socket.socket() as taken:  # and not listened on: else somebody else could have it
+        taken.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        assert unreachable(address) == f"nothing answers at {address} (Connection refused)"
     assert unreachable("auto") == unreachable("ray://host:1") == ""
     assert "99999" in unreachable("127.0.0.1:99999")
 

@@ -13,6 +13,7 @@ import pytest
 from evalward.cli import build_parser
 from evalward.commands.completion import completion_script
 from support.needs import missing
+from support.patience import PATIENCE_S
 from support.zsh import zsh_completes
 
 ASK_BASH = """\
@@ -42,7 +43,7 @@ def shell_named(name: str) -> str:
 
 def completed_by_bash(folder: Path, *words: str) -> list[str]:
     line = [shell_named("bash"), "--norc", "-c", ASK_BASH, "bash", str(script("bash", folder)), "evalward", *words]
-    done = subprocess.run(line, capture_output=True, text=True, cwd=folder, check=False, timeout=30)
+    done = subprocess.run(line, capture_output=True, text=True, cwd=folder, check=False, timeout=PATIENCE_S)
     assert done.returncode == 0, done.stderr
     return [word.strip() for word in done.stdout.splitlines() if word.strip()]
 
@@ -83,7 +84,7 @@ def completed_by_fish(folder: Path, line: str) -> list[str]:
     ask = f"source {script('fish', folder)}; complete -C {shlex.quote(line)}"
     command = [shell_named("fish"), "--no-config", "-c", ask]
     env = {"PATH": os.environ["PATH"], "HOME": str(folder), "TERM": "dumb"}
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=folder, env=env)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=PATIENCE_S, cwd=folder, env=env)
     assert (done.returncode, done.stderr) == (0, "")
     return [offered.split("\t")[0] for offered in done.stdout.splitlines()]
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalward.safety import RiskLevel, assess
+from support.patience import little_work
 
 _PIECES = [
     "rm", "-rf", "/", "$(", "`", "'", "\"", "${", "}", ")", "(", "<<EOF\n", "EOF\n", "|", "||", "&&", "&",
@@ -102,9 +101,8 @@ def _fill(unit: str, size: int = 4990) -> str:
     ids=lambda command: command[:24],
 )
 def test_long_input_is_bounded(command: str) -> None:
-    started = time.process_time()
-    assess(command)
-    assert time.process_time() - started < 3  # a tenth of a second on an idle machine; generous for a loaded one
+    with little_work(10):  # a tenth of a second on an idle machine
+        assess(command)
 
 
 def test_ordinary_commands_take_well_under_five_milliseconds() -> None:
@@ -115,11 +113,10 @@ def test_ordinary_commands_take_well_under_five_milliseconds() -> None:
     ]
     for command in commands:
         assess(command)
-    started = time.process_time()
-    for _ in range(100):
-        for command in commands:
-            assess(command)
-    assert (time.process_time() - started) / 300 < 0.03
+    with little_work(300 * 0.05):
+        for _ in range(100):
+            for command in commands:
+                assess(command)
 
 
 @pytest.mark.parametrize("depth", [5, 200, 800])

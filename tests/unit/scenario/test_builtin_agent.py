@@ -69,7 +69,7 @@ async def test_it_ends_by_itself(tmp_path: Path) -> None:
 async def test_a_model_that_doesnt_answer_in_time_costs_nobody_knows_what(tmp_path: Path) -> None:
     known = Usage(input_tokens=5, output_tokens=5, cost_usd=0.1)
     run = await patiently(
-        lambda factor: worked(tmp_path, Model(runs("true", usage=known)), timeout_s=0.3 * factor),
+        lambda factor: worked(tmp_path / str(factor), Model(runs("true", usage=known)), timeout_s=0.3 * factor),
         lambda run: len(run.trace.turns) == 2,  # it was asked again
     )
     assert (run.exit_code, run.timed_out, run.completed) == (None, True, False)

@@ -23,7 +23,7 @@ CONTEXT = ScriptContext(
 )
 
 
-async def evaluated(folder: Path, command: str, timeout_secs: float = 10) -> EvaluatorResult:
+async def evaluated(folder: Path, command: str, timeout_secs: float = 300) -> EvaluatorResult:
     return await run_evaluator(
         FolderPlace(folder), Evaluator(name="e", command=command, timeout_secs=timeout_secs), CONTEXT
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from evalward.records.problem import InputError
 from evalward.suites.put_back import matches
 from evalward.suites.speedup.measure.changes import put_back, put_back_notes
 from evalward.suites.speedup.measure.test_counts import read_counts, read_junit
-from support.git_repo import write_files
+from support.git_repo import git, write_files
 from support.speedup_tasks import CODE, prepared, write_suite, write_task
 
 
@@ -89,9 +88,8 @@ def test_the_definition_is_content(tmp_path: Path) -> None:
 
 def test_code_may_be_a_folder_of_a_commit(tmp_path: Path) -> None:
     write_task(tmp_path, folder=None, revision={"commit": "v1", "path": "code"})
-    for command in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x"]):
-        subprocess.run(["git", *command], cwd=tmp_path, check=True)
-    subprocess.run(["git", "tag", "v1"], cwd=tmp_path, check=True)
+    for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "x"], ["tag", "v1"]):
+        git(tmp_path, *command)
     write_files(tmp_path, {"code/speed": "changed since\n"})
     _, case = prepared(write_suite(tmp_path, ["oracle"]))
     case.fixture.copy_to(tmp_path / "copy")
