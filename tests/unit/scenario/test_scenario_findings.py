@@ -98,6 +98,7 @@ def test_what_cant_be_trusted() -> None:
         "skipped_events": ["a"],
         "low_first_try": ["b"],
     }
+    assert found["unknown_exit_codes"].message == "1 command has an unknown exit code: neither failed nor succeeded"
     assert "command_pattern" in found["no_target_command"].advice
     assert found["no_target_command"].message == "1 trial never used the tool, or its commands weren't recognised"
 

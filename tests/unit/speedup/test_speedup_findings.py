@@ -57,7 +57,10 @@ def sampled(nop: list[float], agent: list[float], ratio: float) -> BenchmarkSpee
 def test_noise_above_the_effect_is_told_and_no_change_claims_none() -> None:
     wild = sampled([1.0, 1.2, 0.8, 1.1, 0.9], [1.0, 1.15, 0.85, 1.1, 0.9], 1.05)
     assert is_noisy(wild)
-    assert "noise_above_effect" in found(trial_of("t", details([wild])))
+    one = found(trial_of("t", details([wild])))["noise_above_effect"]
+    two = found(trial_of("t", details([wild, wild.model_copy(update={"name": "m.g"})])))["noise_above_effect"]
+    assert one.message == "1 benchmark varies by chance as much as it changed"
+    assert two.message == "2 benchmarks vary by chance as much as they changed"
     assert not is_noisy(sampled([1.0, 1.01, 0.99], [0.5, 0.505, 0.495], 2.0))
     assert not is_noisy(sampled([1.0, 1.2, 0.8], [1.0, 1.2, 0.8], 1.0))
     assert noise(sampled([1.0], [1.0], 2.0)) is None

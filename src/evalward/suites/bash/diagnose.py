@@ -12,7 +12,7 @@ from itertools import combinations
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result, Status
 from evalward.render.names import quoted
-from evalward.render.numbers import percent, percent_limit
+from evalward.render.numbers import percent, percent_limit, plural
 from evalward.suites.alike import SIMILAR_MESSAGE, shared_checks, shared_messages
 from evalward.suites.bash.faults import command_faults, messages_of
 from evalward.suites.pooling import by_case
@@ -81,7 +81,7 @@ def _all_fail(shared: Sequence[str], tables: Mapping[str, Table]) -> Iterator[Fi
 
 
 def _alike(case_id: str, targets: int, messages: Sequence[tuple[str, int]], checks: Sequence[str]) -> Finding:
-    counted = "; ".join(f"{text} ({_counted(times, 'time')})" for text, times in messages[:SHOWN])
+    counted = "; ".join(f"{text} ({plural(times, 'time')})" for text, times in messages[:SHOWN])
     where = f"; fails for all: {_named(checks)}" if checks else ""
     return Finding(
         id="all_fail_alike",
@@ -126,7 +126,7 @@ def _commands_that_fail(tables: Mapping[str, Table]) -> Iterator[Finding]:
             id="command_fails_for_all",
             level="warning",
             message=f"`{fault.program}` fails with all {len(tables)} targets, and says {says} to all",
-            evidence=f"{said}: {_counted(fault.calls, 'call')} in {_counted(len(fault.cases), 'task')}",
+            evidence=f"{said}: {plural(fault.calls, 'call')} in {plural(len(fault.cases), 'task')}",
             threshold="the same failure with every target",
             advice=READ_CALLS,
             cases=list(fault.cases),
@@ -143,7 +143,7 @@ def _one_passes(shared: Sequence[str], tables: Mapping[str, Table]) -> Iterator[
         yield Finding(
             id="one_passes",
             level="info",
-            message=f"Only {quoted(target)} passes {_counted(len(cases), 'task')}: a difference of the models",
+            message=f"Only {quoted(target)} passes {plural(len(cases), 'task')}: a difference of the models",
             evidence=f"{_named(cases)}; of {len(shared)} shared tasks",
             threshold="one target passes, all others fail",
             advice=MODEL_DIFFERENCE,
@@ -204,7 +204,3 @@ def _category_fails_for_all(runs: Sequence[Run]) -> Iterator[Finding]:
                 threshold=f"< {percent_limit(ALL_FAIL_CATEGORY)} for each",
                 advice=ADD_BUILTINS,
             )
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from evalward.records.metric import Measurement
 from evalward.records.report import Finding
 from evalward.records.result import Result
-from evalward.render.numbers import percent, percent_limit
+from evalward.render.numbers import percent, percent_limit, plural
 from evalward.suites.scenario.details import SubcommandStats
 from evalward.suites.scenario.interaction import OTHERS
 from evalward.suites.scenario.metrics import details_of, was_judged
@@ -83,7 +83,7 @@ def _changed_judges(valid: Sequence[Result]) -> Iterator[Finding]:
         yield trial_finding(
             "changed_what_judges",
             "warning",
-            f"In {_counted(len(found), 'trial')} the agent changed files that judge it: its versions were not used",
+            f"In {plural(len(found), 'trial')} the agent changed files that judge it: its versions were not used",
             evidence=", ".join(map(_line, names[:SHOWN_FAILURES])) + more,
             advice="Read the trace. If the task asks for such a change, say with protect: what agents may not change.",
             of=found,
@@ -96,7 +96,7 @@ def _trust(valid: Sequence[Result]) -> Iterator[Finding]:
         yield trial_finding(
             "no_target_command",
             "warning",
-            f"{_counted(len(silent), 'trial')} never used the tool, or its commands weren't recognised",
+            f"{plural(len(silent), 'trial')} never used the tool, or its commands weren't recognised",
             evidence=f"{len(silent)} of {len(valid)} trials",
             advice="Read a trace. If the tool was used, give the scenario a tool.command_pattern that matches it.",
             of=silent,
@@ -106,7 +106,7 @@ def _trust(valid: Sequence[Result]) -> Iterator[Finding]:
         yield trial_finding(
             "nothing_asserted",
             "warning",
-            f"{_counted(len(hollow), 'trial')} passed because nothing is asserted: no gate and no judge",
+            f"{plural(len(hollow), 'trial')} passed because nothing is asserted: no gate and no judge",
             evidence=f"{len(hollow)} of {len(valid)} trials",
             advice="Add a gate that fails when the task isn't done.",
             of=hollow,
@@ -117,8 +117,9 @@ def _trust(valid: Sequence[Result]) -> Iterator[Finding]:
         yield trial_finding(
             "unknown_exit_codes",
             "info",
-            f"The exit code of {_counted(count, 'command')} is unknown; they don't count as failed or succeeded",
-            evidence=f"in {_counted(len(unknown), 'trial')}",
+            plural(count, "command has an unknown exit code", "commands have unknown exit codes")
+            + ": neither failed nor succeeded",
+            evidence=f"in {plural(len(unknown), 'trial')}",
             advice="A call has one exit code: that of `tool a; tool b` or `tool a | head` says nothing about `tool a`.",
             of=unknown,
         )
@@ -138,8 +139,8 @@ def _trust(valid: Sequence[Result]) -> Iterator[Finding]:
         yield trial_finding(
             "skipped_events",
             "warning",
-            f"{_counted(lines, 'line')} of the events can't be read, so commands may be missing",
-            evidence=f"in {_counted(len(broken), 'trial')}",
+            f"{plural(lines, 'line')} of the events can't be read, so commands may be missing",
+            evidence=f"in {plural(len(broken), 'trial')}",
             of=broken,
         )
 
@@ -323,14 +324,10 @@ def _evaluators(valid: Sequence[Result]) -> Iterator[Finding]:
         yield trial_finding(
             "evaluator_errors",
             "warning",
-            f"Evaluators gave errors in {_counted(len(broken), 'trial')}",
+            f"Evaluators gave errors in {plural(len(broken), 'trial')}",
             evidence=_line(f"{first.name}: {first.error}"),
             of=broken,
         )
 
 
 # ------------------------------------------------------------------------------------------- words
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"

@@ -9,7 +9,7 @@ from statistics import median
 from evalward.records.metric import Measurement
 from evalward.records.report import Finding
 from evalward.records.result import Result
-from evalward.render.numbers import format_factor, format_number
+from evalward.render.numbers import format_factor, format_number, plural
 from evalward.suites.speedup.details import INCREDIBLE, LEVELS, BenchmarkSpeed, SpeedupDetails
 from evalward.suites.speedup.log import REPEATED
 from evalward.suites.speedup.payload import details_of
@@ -55,7 +55,7 @@ def _fallbacks(valid: Pairs) -> Iterator[Finding]:
         yield Finding(
             id="fallback",
             level="warning",
-            message=f"{_counted(len(found), 'task')} failed and {count} as unchanged: speedup 1.0",
+            message=f"{plural(len(found), 'task')} failed and {count} as unchanged: speedup 1.0",
             evidence=f"tests failed in {tests}, snapshots in {snapshots}{left_out}",
             advice="Look at what the change broke: a faster wrong answer doesn't count.",
             cases=_ids(result for result, _ in found),
@@ -68,7 +68,7 @@ def _oracle_failed(valid: Pairs) -> Iterator[Finding]:
         yield Finding(
             id="oracle_fallback",
             level="warning",
-            message=f"The oracle itself failed {_counted(len(own), 'task')} and fell back to the baseline",
+            message=f"The oracle itself failed {plural(len(own), 'task')} and fell back to the baseline",
             evidence="its advantage is 1 − oracle/nop there",
             advice="Fix the reference patch or the tests: every target is measured against them.",
             cases=_ids(own),
@@ -78,7 +78,7 @@ def _oracle_failed(valid: Pairs) -> Iterator[Finding]:
         yield Finding(
             id="oracle_failed",
             level="warning",
-            message=f"The oracle fails tests or snapshots of {_counted(len(failing), 'task')}",
+            message=f"The oracle fails tests or snapshots of {plural(len(failing), 'task')}",
             evidence="an agent may fail as many tests there; the advantage is held against a patch that isn't sound",
             advice="Fix the reference patch or the tests.",
             cases=_ids(failing),
@@ -113,7 +113,7 @@ def _forged(valid: Pairs) -> Iterator[Finding]:
         yield Finding(
             id="forged_times",
             level="warning",
-            message=f"The times of {_counted(len(found), 'task')} can't be true, and the change counts as none",
+            message=f"The times of {plural(len(found), 'task')} can't be true, and the change counts as none",
             evidence="; ".join(dict.fromkeys(notes[:SHOWN_BENCHMARKS])),
             advice="Read the change: it targets the measurement.",
             cases=_ids(result for result, _ in found),
@@ -128,7 +128,7 @@ def _incredible(valid: Pairs) -> Iterator[Finding]:
         yield Finding(
             id="incredible_speedup",
             level="warning",
-            message=f"{_counted(len(found), 'benchmark')} can hardly be as fast as measured",
+            message=f"{plural(len(found), 'benchmark')} can hardly be as fast as measured",
             evidence=", ".join(
                 f"{b.name[:80]} {format_factor(b.agent)}, oracle {format_factor(b.oracle)}"
                 for _, b in found[:SHOWN_BENCHMARKS]
@@ -147,7 +147,7 @@ def _repeated_blocks(valid: Pairs) -> Iterator[Finding]:
         yield Finding(
             id="repeated_blocks",
             level="warning",
-            message=f"{_counted(len(found), 'log')} reports a result more than once; the first one counts",
+            message=f"{plural(len(found), 'log reports', 'logs report')} a result more than once; the first one counts",
             evidence="a test that prints such a block before the run does decides its result",
             advice="Read the log: one run writes each block once.",
             cases=_ids(found),
@@ -187,7 +187,11 @@ def _noisy(valid: Pairs) -> Iterator[Finding]:
         yield Finding(
             id="noise_above_effect",
             level="warning",
-            message=f"{_counted(len(found), 'benchmark')} varies by chance as much as it changed",
+            message=plural(
+                len(found),
+                "benchmark varies by chance as much as it changed",
+                "benchmarks vary by chance as much as they changed",
+            ),
             evidence=", ".join(name[:80] for _, name in found[:SHOWN_BENCHMARKS]),
             advice="More rounds, a quieter machine, or a longer benchmark.",
             cases=_ids(result for result, _ in found),
@@ -227,7 +231,3 @@ def level_groups(details: Iterable[SpeedupDetails]) -> list[int]:
     """The number of groups at each level, over all tasks; empty when no task has any."""
     counted = [[level.groups for level in each.levels] for each in details if each.levels]
     return [sum(groups) for groups in zip(*counted, strict=True)]
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
