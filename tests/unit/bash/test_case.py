@@ -54,7 +54,7 @@ def test_what_is_asked_or_how_it_is_judged_is_the_definition(change: dict[str, A
         {"files": {}},
         {"expectations": [{"check": "stdout_contains:hello", "weight": 1.0}]},
         {"max_turns": 10},
-        {"timeout_s": 5},
+        {"timeout_s": 60},
     ],
     ids=lambda change: next(iter(change)),
 )
