@@ -62,8 +62,8 @@ EPILOG = """\
 New here? `evalward demo` shows what it does, without a key; `evalward init`
 begins in your repository; `evalward doctor` says what is missing.
 
-exit codes: 0 pass or inconclusive · 1 the gate failed · 2 the input is wrong
-            3 could not be judged
+exit codes: 0 pass, or inconclusive unless fail-on says otherwise
+            1 the gate failed · 2 the input is wrong · 3 could not be judged
 """
 
 Handler = Callable[["World", argparse.Namespace], int]

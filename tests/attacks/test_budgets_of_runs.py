@@ -65,7 +65,7 @@ def test_trials_under_way_end_when_the_purse_is_empty(tmp_path: Path) -> None:
     (only,) = done.runs
     assert asked == 9  # 8 trials at once would have asked up to 10 times each
     assert {(result.status, result.reason) for result in only.cases} == {(Status.SKIPPED, NOT_RUN)}
-    assert done.interrupted == f"budget: ${9 * COST:.4f} of ${9 * COST:g} are spent"
+    assert done.interrupted == f"budget: ${9 * COST:.4f} of ${9 * COST:g} is spent"
 
 
 def test_a_budget_that_suffices_changes_nothing(tmp_path: Path) -> None:
@@ -128,4 +128,4 @@ async def test_an_agent_that_the_purse_can_not_pay_has_not_failed(tmp_path: Path
     error = caught.value.error
     assert isinstance(error, TargetError)
     assert error.cause is Cause.BUDGET
-    assert error.message == f"budget: ${9 * COST:.4f} of ${9 * COST:g} are spent"
+    assert error.message == f"budget: ${9 * COST:.4f} of ${9 * COST:g} is spent"

@@ -120,8 +120,8 @@ def test_the_planned_trials_leave_the_stage_its_part(repo: Repo) -> None:
     repo.write(tasks=TASKS, more={**POLICY, "budget_usd": 6.1 * COST}, concurrency=1)
     done = repo.run("check")
     assert done.code == 3, done.err
-    assert "`budget_usd` will stop the run: $0.0045 planned, $0.0034 allowed; $0.0011 of $0.0045 are kept" in done.err
-    assert "are spent; the rest is kept for the confirm stage" in done.out
+    assert "`budget_usd` will stop the run: $0.0045 planned, $0.0034 allowed; $0.0011 of $0.0045 is kept" in done.err
+    assert "is spent; the rest is kept for the confirm stage" in done.out
     assert len(repo.asked()) == 2 * 5
     assert repo.run("run").code == 0  # which nothing follows
     assert repo.report()["interrupted"] is None

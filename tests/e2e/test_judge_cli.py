@@ -28,7 +28,7 @@ def run(folder: Path, *words: str | Path, env: dict[str, str] | None = None) -> 
 def test_the_example_runs_as_it_stands() -> None:
     done = run(ROOT, "judge", "check", RUBRIC, LABELLED, "--model", RECORDED)
     assert done.returncode == 0, done.stderr
-    assert "Agreement          100 % (8 of 8)" in done.stdout
+    assert "Agreement          100.0 % (8 of 8)" in done.stdout
     assert "Injected orders    0 of 8 verdicts turned" in done.stdout
 
 
@@ -119,4 +119,4 @@ def test_a_model_is_asked_as_the_config_says(tmp_path: Path) -> None:
     assert "Failed wrongly     none" in done.stdout
     assert "Passed wrongly     c, d" in done.stdout
     assert "unknown" in done.stdout
-    assert "$0.0000" in again.stdout  # from the cache
+    assert "$0.00" in again.stdout  # from the cache

@@ -43,7 +43,7 @@ def write_alone(bench: Bench, only: dict[str, Any]) -> None:
 def test_validate_proves_scenarios(bench: Bench) -> None:
     done = evalward(bench, "validate", "evalward.yml")
     assert done.returncode == 0, done.stderr
-    assert "2 of 2 solutions run, doing nothing tried in 2" in done.stdout
+    assert "2 of 2 solutions run, and doing nothing tried on 2 scenarios" in done.stdout
 
 
 def test_validate_names_what_proves_nothing(bench: Bench) -> None:

@@ -41,7 +41,7 @@ def test_the_list_leads_to_the_trial_and_the_trial_to_its_end(out: Path) -> None
 
     assert text.startswith("✗ failed: archive_filtered_backup, trial 1 · bash-tools × replay:agent\n")
     parts = [
-        "Checks: 4 of 6 hold",
+        "Checks held: 4 of 6",
         "System prompt",
         "Tool description",
         "User",

@@ -56,7 +56,7 @@ def test_a_skills_body__has_its_own_evals_run__and_the_others_stand(repo: Path) 
     assert (cases, run["planned"], run["metrics"]["pass_rate"]["denominator"]) == (OF_CSV, 3, 3.0)
     assert sorted(case["id"] for case in run["standing"]["of"]) == ["notes-query", "notes-task"]
     said = " ".join(done.out.split())
-    assert "Measured 3 of 5 cases, and only these are compared. 2 stand as in the baseline of" in said
+    assert "Measured 3 of 5 cases, and only what was measured is compared. 2 stand as in the baseline of" in said
     for name in ("comment.md", "report.html"):
         assert "2 stand as in the baseline of" in " ".join((repo / OUTPUT / name).read_text("utf-8").split())
     judgement = json.loads((repo / OUTPUT / "judgement.json").read_text("utf-8"))
@@ -93,7 +93,7 @@ def test_shards_measure_the_others__and_who_judges_takes_what_stands(repo: Path)
     assert (done.code, measured(repo)[0]) == (0, OF_CSV), done.err
     refused = evalward(repo, "check", "--parts", "part-1", "part-2")
     assert refused.code == 2
-    assert "of the case notes-query there are 0 trials and not 1" in refused.err
+    assert "the case notes-query has 0 trials, not 1" in refused.err
     assert evalward(repo, "merge", "part-1", "part-2", "--output", "part-3/report.json").code == 0
     assert measured(repo, "part-3")[1]["standing"]["cases"] == 2
 

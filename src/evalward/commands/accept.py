@@ -173,10 +173,11 @@ def _found(case: AcceptContext, pull: OpenPull) -> ReportToAccept:
     comments = repository.client.comments(repository.name, pull.number)
     evidence = find_evidence(comments, repository.client.login(), settings.comment_id, pull.head.sha, case.request.at)
     data = _given(case, evidence.digest) or fetch_report(repository, evidence, settings.artifact)
-    report, mismatches = recomputed(parse_report(data), of_base=True)
-    if mismatches:
-        raise AcceptRefusedError(f"The report's numbers don't match its cases: {md_prose('; '.join(mismatches[:3]))}")
-    return ReportToAccept(report, evidence.digest, verified=False)
+    found = recomputed(parse_report(data), of_base=True)
+    if found.mismatches:
+        lies = "; ".join(found.mismatches[:3])
+        raise AcceptRefusedError(f"The report's numbers don't match its cases: {md_prose(lies)}")
+    return ReportToAccept(found.report, evidence.digest, verified=False)
 
 
 def _given(case: AcceptContext, digest: str) -> bytes | None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -58,16 +59,37 @@ def parse_report(data: bytes) -> Report:
     return report.with_own_texts()
 
 
-def recomputed(report: Report, *, of_base: bool = False) -> tuple[Report, list[str]]:
-    """The report with metrics, categories and findings computed from its cases; and where it had said otherwise.
+_NAMED = 5  # mismatches in a note
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """A report whose numbers are those of its cases; where it had said otherwise; and what can't be computed anew."""
+
+    report: Report
+    mismatches: Sequence[str]
+    left_out: Sequence[str]
+
+    def notes(self) -> Iterator[str]:
+        """What its readers should know."""
+        if self.mismatches:
+            more = f" and {len(self.mismatches) - _NAMED} more" if len(self.mismatches) > _NAMED else ""
+            lies = "; ".join(self.mismatches[:_NAMED])
+            yield f"Its own numbers don't match its cases, so they were not used: {lies}{more}."
+        yield from (f"{one}." for one in self.left_out)
+
+
+def recomputed(report: Report, *, of_base: bool = False) -> Recomputed:
+    """The report with metrics, categories and findings computed from its cases.
 
     A run of a kind that is not installed here keeps none: nobody can say what its numbers should be. Paths of
     files are dropped where they aren't those that a run of ours gives them. What it measured of the base is kept where
     `of_base` says so, as of a run that had the keys for it.
     """
     mismatches: list[str] = []
+    left_out: list[str] = []
     if not of_base and (report.base is not None or any(run.beside is not None for run in report.runs)):
-        mismatches.append("What it says of the base is left out: it had no key to measure that with")
+        left_out.append("What the report says of the base is left out: it had no key to measure that with")
         kept = [run.model_copy(update={"beside": None}) for run in report.runs]
         report = report.model_copy(update={"base": None, "runs": kept})
     runs = [_measured(run, mismatches) for run in report.runs]
@@ -75,10 +97,9 @@ def recomputed(report: Report, *, of_base: bool = False) -> tuple[Report, list[s
         update={"runs": [_measured(run, mismatches, _OF_BASE) for run in report.base.runs]}
     )
     if report.guidance:
-        mismatches.append("What it says of other guidance is left out: the trials behind it are not in the report")
-    return report.model_copy(
-        update={"runs": runs, "findings": diagnose(runs), "guidance": [], "base": base}
-    ), mismatches
+        left_out.append("What the report says of other guidance is left out: the trials behind it are not in it")
+    whole = report.model_copy(update={"runs": runs, "findings": diagnose(runs), "guidance": [], "base": base})
+    return Recomputed(whole, mismatches, left_out)
 
 
 def artifact_bytes(folder: Path) -> bytes:

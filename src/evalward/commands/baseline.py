@@ -153,7 +153,7 @@ def _clean_reason(text: str | None) -> str | None:
     if not reason:
         raise wrong("--accept", "the reason is missing", "Say in a sentence why the drop is acceptable.")
     if len(reason) > LONGEST_REASON:
-        message = f"the reason has {len(reason)} characters, at most {LONGEST_REASON} may"
+        message = f"the reason has {len(reason):,} characters; at most {LONGEST_REASON:,} are allowed"
         raise wrong("--accept", message, "Shorten it and link to the rest.")
     return reason
 

@@ -26,6 +26,7 @@ from evalward.records.report import Report
 from evalward.records.result import Status
 from evalward.records.verdict import Outcome, Verdict
 from evalward.render.escape import md_cell, md_code, md_prose, one_line
+from evalward.render.numbers import plural
 from evalward.render.sentences import headline
 
 UpdateMode = BaselineMode
@@ -153,7 +154,7 @@ def _pushed(repository: RepositoryWriter, update: UpdateRequest, notes: list[str
     done = commit_file(repository, update.branch, update.path, _maker(update, notes), message, dry_run=update.dry_run)
     if done.action == "unchanged":
         return UpdateMessage(f"{update.path} on {update.branch}: no change.", "The baseline stays as it is.")
-    retries = f", after {done.retries} meeting(s) with other runs" if done.retries else ""
+    retries = f", after {plural(done.retries, 'conflict')} with other commits" if done.retries else ""
     table = change_markdown(done.old, done.new or "")
     if done.action == "would_commit":
         return UpdateMessage(f"Dry run: {update.path} would be committed to {update.branch}.", f"**Dry run.** {table}")
@@ -245,7 +246,11 @@ def change_markdown(old: str | None, new: str) -> str:
         edits = baseline_edits(was, is_now)
         sentences = "; ".join(md_prose(line) for line in edits[:_MOST_ROWS])
         return f"As many trials passed as before; cases or numbers in them differ. {sentences}".rstrip()
-    more = [f"\n{len(names) - _MOST_ROWS} more rows are left out."] if len(names) > _MOST_ROWS else []
+    more = (
+        [f"\n{plural(len(names) - _MOST_ROWS, 'more row is', 'more rows are')} left out."]
+        if len(names) > _MOST_ROWS
+        else []
+    )
     head = ["| Suite × target | Category | Passed before | Passed now |", "|---|---|---|---|"]
     return "\n".join([*head, *rows, *more])
 

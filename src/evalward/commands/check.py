@@ -74,7 +74,6 @@ class CheckRun(Struct, frozen=True):
             command=check_again(options),
             cases=lambda _: check_failed(options),
             accept=_accepting(self),
-            unprotected=baseline is None,
             show=shown_by(options.output / REPORT_FILE),
         )
 

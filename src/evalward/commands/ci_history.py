@@ -17,6 +17,7 @@ from evalward.github.settings import ActionInputs
 from evalward.records.problem import wrong
 from evalward.records.report import Report
 from evalward.records.verdict import Judgement
+from evalward.render.numbers import plural
 
 
 def read_branch_history(repository: RepositoryWriter, branch: str) -> History:
@@ -63,7 +64,7 @@ def keep_history(repository: RepositoryWriter, keeping: HistoryRequest, report: 
         if keeping.dry_run:
             return f"Dry run: the branch {branch} would be made, and {HISTORY_FILE} on it."
         if _made(repository, branch, append_to_text("", new), message):
-            return f"{len(new)} run(s) added to {HISTORY_FILE} on {branch}, a new branch."
+            return f"{plural(len(new), 'run')} added to {HISTORY_FILE} on {branch}, a new branch."
     done = commit_file(
         repository,
         branch,
@@ -74,7 +75,7 @@ def keep_history(repository: RepositoryWriter, keeping: HistoryRequest, report: 
         errors="replace",  # such bytes cost their line, not the file
     )
     words = {"committed": "added to", "unchanged": "already in", "would_commit": "would be added to (dry run)"}
-    return f"{len(new)} run(s) {words[done.action]} {HISTORY_FILE} on {branch}."
+    return f"{plural(len(new), 'run')} {words[done.action]} {HISTORY_FILE} on {branch}."
 
 
 def _refuse_measured(repository: RepositoryWriter, keeping: HistoryRequest) -> None:

@@ -50,7 +50,6 @@ def compare_files(world: World, options: CompareOptions) -> int:
         command=compare_again(options),
         show=shown_by(options.report) if is_ours(options.report) else None,
         accept=at_hand(update, str(file), report, Criteria(baseline, policy), judgement),
-        unprotected=baseline is None,
     )
     display = display_of(world, None if options.output else world.out, verbose=options.verbose)
     sources = sources_of(report, baseline, options.report.parent, world.redaction)

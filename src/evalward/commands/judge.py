@@ -13,6 +13,7 @@ from evalward.config import Config, JudgeConfig, LoadedConfig
 from evalward.records.calibration import Calibration, Swayed
 from evalward.records.exits import EXIT_FAILED, EXIT_OK, EXIT_UNJUDGED
 from evalward.render.escape import one_line
+from evalward.render.numbers import format_number, percent, plural
 from evalward.wire.messages import JudgeOrder
 
 
@@ -73,9 +74,10 @@ def _too_little(found: Calibration, min_kappa: float) -> bool:
 
 def _lines(found: Calibration, min_kappa: float) -> list[str]:
     right = found.judged - len(found.false_passes) - len(found.false_fails)
-    agreement = "not available" if found.agreement is None else f"{found.agreement * 100:.0f} %"
+    agreement = "not available" if found.agreement is None else percent(found.agreement)
     error = found.mean_absolute_error
-    distance = "not available (no labelled scores)" if error is None else f"{error:.3f}"
+    compared = f", over {plural(found.scores_compared, 'score')}" if found.scores_compared else ""
+    distance = f"{'not available (no labelled scores)' if error is None else f'{error:.3f}'}{compared}"
     rows = [
         ("Judge", f"{found.model}, threshold {found.threshold:g}"),
         ("Transcripts", f"{found.transcripts}, judged {found.judged}"),
@@ -83,7 +85,7 @@ def _lines(found: Calibration, min_kappa: float) -> list[str]:
         ("Cohen's κ", f"{_kappa(found)}, at least {min_kappa:g} wanted"),
         ("Passed wrongly", _names(found.false_passes)),
         ("Failed wrongly", _names(found.false_fails)),
-        ("Mean score error", f"{distance}{f', over {found.scores_compared} scores' if found.scores_compared else ''}"),
+        ("Mean score error", distance),
         ("Reversed criteria", _sway(found.order)),
         ("Injected orders", _sway(found.injection)),
         ("Cost", _cost(found)),
@@ -115,7 +117,7 @@ def _names(names: Sequence[str]) -> str:
 
 def _cost(found: Calibration) -> str:
     usage = found.usage
-    cost = "unknown" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
+    cost = "unknown" if usage.cost_usd is None else format_number(usage.cost_usd, "usd")
     input_tokens, output_tokens = usage.total_input_tokens, usage.output_tokens
     if input_tokens is None or output_tokens is None:
         return f"{cost}; tokens unknown"

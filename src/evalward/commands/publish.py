@@ -89,10 +89,10 @@ def _publish(surfaces: Surfaces, client: GitHub, run: TriggeringRun) -> int:
 def _judge(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> Publication:
     settings, runner = surfaces.settings, surfaces.runner
     artifact = read_artifact(surfaces.folder / (settings.publish or ""))
-    report, mismatches = recomputed(artifact)
+    anew = recomputed(artifact)
     side = _base(surfaces, client, pull)
     head = PullHead(runner.repository, pull.number, pull.head.sha, pull.base.sha)
-    report, left_out = LeftOutRuns.of(artifact).decided(report, surfaces, client, head, side)
+    report, left_out = LeftOutRuns.of(artifact).decided(anew.report, surfaces, client, head, side)
     policy = side.policy if side else Policy(fail_on=settings.fail_on or "regression")
     baseline = side.baseline if side else None
     judgement = decide_report(report, baseline, policy)
@@ -101,11 +101,7 @@ def _judge(surfaces: Surfaces, client: GitHub, pull: OpenPull) -> Publication:
         unjudged = side is None and not settings.bootstrap
         judgement = as_proposed(judgement, policy, unjudged=unjudged, fail_on=settings.fail_on)
     notes = [ALL_STAND if report.all_unchanged else UNVERIFIED, *left_out, *([] if side else [NO_CONFIG])]
-    if mismatches:
-        more = f" and {len(mismatches) - 5} more" if len(mismatches) > 5 else ""
-        notes.append(
-            f"Its own numbers don't match its cases, so they were not used: {'; '.join(mismatches[:5])}{more}."
-        )
+    notes += anew.notes()
     surfaces.show(judgement, annotate_cases=False)
     accept = of_fork(settings, runner, report, judgement.verdict)
     file = surfaces.folder / (settings.publish or "") / REPORT_FILE

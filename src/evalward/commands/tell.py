@@ -72,21 +72,20 @@ def _judged(surfaces: Surfaces, client: GitHub, plan: EventPlan) -> Publication:
     settings, runner = surfaces.settings, surfaces.runner
     data = artifact_bytes(surfaces.folder / (settings.publish or ""))
     artifact = of_commit(parse_report(data), REPORT_FILE, plan)
-    report, mismatches = recomputed(artifact, of_base=True)
+    anew = recomputed(artifact, of_base=True)
     remote, tree = surfaces.remote(client), surfaces.tree(client)
     side, notes = _side(surfaces, plan, tree)
     accepted = find_accepted(surfaces, plan, side, tree, client) if side else None
     if side and accepted:
         side, notes = replace(side, baseline=accepted.baseline), [accepted.note, *notes]
-    report, left_out = LeftOutRuns.of(artifact).decided(report, surfaces, client, _pull_head(plan), side)
+    report, left_out = LeftOutRuns.of(artifact).decided(anew.report, surfaces, client, _pull_head(plan), side)
     notes += left_out
     judgement, tried = _judgement(surfaces, client, report, side)
     judgement = accepted.attributed(judgement) if accepted else judgement
     surfaces.show(judgement, annotate_cases=False)
     protected = _protected(surfaces, plan, side, tree, remote)
     edits = edits_of(_base_only(side, plan), report, protected) if side else None
-    if mismatches:
-        notes.append(f"Its own numbers don't match its cases, so they were not used: {'; '.join(mismatches[:5])}.")
+    notes += anew.notes()
     accept = in_ci(settings, runner, plan, report, _judging(side), judgement=judgement)
     file = surfaces.folder / (settings.publish or "") / REPORT_FILE
     context = surfaces.context(accept, plan.base_sha, file, notes)

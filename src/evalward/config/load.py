@@ -124,7 +124,11 @@ def _in_order(mistakes: list[Mistake], file: str, tree: YamlTree) -> list[Proble
     rest = len(problems) - _MOST_PROBLEMS
     if rest <= 0:
         return problems
-    more = Problem(place=Place(file=file), message=f"{rest:,} more problems are not shown", remedy="Begin with these.")
+    more = Problem(
+        place=Place(file=file),
+        message=f"{rest:,} more {'problem is' if rest == 1 else 'problems are'} not shown",
+        remedy="Begin with these.",
+    )
     return [*islice(problems, _MOST_PROBLEMS), more]
 
 

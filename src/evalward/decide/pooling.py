@@ -133,7 +133,7 @@ def _differences(one: NamedReport, newest: NamedReport) -> list[Problem]:
     for key in sorted(ours.keys() & theirs.keys()):
         if ours[key].subject.hash != theirs[key].subject.hash:
             parts = changed_parts(ours[key], theirs[key])
-            found.append(f"{ours[key].name} measured a different subject than {newest.file} ({parts} differ)")
+            found.append(f"{ours[key].name} measured a different subject than {newest.file} (differing: {parts})")
         elif _definitions(ours[key]) != _definitions(theirs[key]):
             found.append(f"{ours[key].name} has different cases than {newest.file}")
     return [Problem(place=Place(file=one.file), message=message, remedy=remedy) for message in found]
@@ -203,7 +203,9 @@ def pooled_run(run: Run, old: BaselineRun | None) -> tuple[list[BaselineCase] | 
     redefined = [case.id for case in old.cases if case.id in definitions and case.id not in same]
     notes = [f"{run.name}: replaced, not pooled, because redefined: {_some(redefined)}"] if redefined else []
     if len(new) < len(run.cases):
-        notes.append(f"{run.name}: {len(run.cases) - len(new)} of {len(run.cases)} trials are in the baseline already")
+        known = len(run.cases) - len(new)
+        are = "is" if known == 1 else "are"
+        notes.append(f"{run.name}: {known} of {len(run.cases)} trials {are} in the baseline already")
     return cases, notes
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from evalward.github.errors import GitHubError
 from evalward.records.base import clean_text
+from evalward.render.numbers import plural
 
 if TYPE_CHECKING:  # the client costs an import of requests, and only `post` needs one
     from evalward.github.client import GitHub, IssueComment
@@ -201,7 +202,7 @@ def _carry_out(client: GitHub, pull: PullRequest, decision: Decision, body: str)
         return Posted("created", url=written.html_url or "")
     written = client.update_comment(pull.repository, decision.comment_id, body)
     left = [number for number in decision.delete if not _deleted(client, pull, number)]
-    notice = f"{len(left)} older duplicate(s) of the comment could not be deleted." if left else ""
+    notice = f"{plural(len(left), 'older duplicate')} of the comment could not be deleted." if left else ""
     return Posted("updated", url=written.html_url or "", notice=notice)
 
 

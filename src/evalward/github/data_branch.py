@@ -98,7 +98,11 @@ class DataBranch:
         """The id of the object that a command makes."""
         code, output = self._git(*args, stdin=stdin, at=at)
         if code:
-            raise GitHubError(None, f"`git {args[0]}` failed while {self._name!r} was written.", "Is there room?")
+            raise GitHubError(
+                None,
+                f"`git {args[0]}` failed while {self._name!r} was written.",
+                "Check that the disk has room, and run it again.",
+            )
         return output.decode("ascii", "replace").strip()
 
     def _git(self, *args: str, stdin: bytes = b"", at: str = "") -> tuple[int, bytes]:

@@ -21,6 +21,7 @@ from decimal import Decimal
 
 from evalward.importers.caro_file import CaroFile, Category, Incorrect
 from evalward.records.metric import EPSILON, Better, CategorySummary, Metric, ratio
+from evalward.render.numbers import plural
 from evalward.suites.command.metrics import BLOCKS_RELEASE, MEETS_BASELINE
 
 INCOMPLETE = "the result file doesn't list every failed case"
@@ -244,7 +245,7 @@ def _odd_counts(data: CaroFile) -> Iterator[str]:
     if not agrees(data.csr, data.passed, data.total):
         yield f"it says csr {data.csr:g}, and counts {data.passed} of {data.total}"
     if data.unlisted:
-        yield f"it counts {data.total - data.passed} failed cases, and lists {len(data.failed_cases)}"
+        yield f"it counts {plural(data.total - data.passed, 'failed case')}, and lists {len(data.failed_cases)}"
     for name in LABELS:
         yield from _doubt(data, name)
 

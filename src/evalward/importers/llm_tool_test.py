@@ -28,6 +28,7 @@ from evalward.records.problem import InputError, Place, Problem, wrong
 from evalward.records.report import Run, Subject
 from evalward.records.result import Result, Status
 from evalward.records.trace import Usage
+from evalward.render.numbers import plural
 from evalward.suites.external.formats.values import outline
 from evalward.suites.scenario.details import EvaluatorResult, GateResult, Interaction, ScenarioDetails
 from evalward.suites.scenario.findings import interpret
@@ -277,10 +278,11 @@ def _warnings(lines: Sequence[_Line], dry: Sequence[_Line], file: str) -> Iterat
         "the first is left out, the second computed from the counts"
     )
     if dry:
-        yield f"{file}: {len(dry)} dry runs are left out"
+        yield f"{file}: {plural(len(dry), 'dry run is', 'dry runs are')} left out"
     judged = sum(line.judge_score is not None for line in lines)
     if judged:
-        yield f"{file}: llm-tool-test's outcome leaves the judge out; {judged} results have a judge's score"
+        scored = plural(judged, "result has", "results have")
+        yield f"{file}: llm-tool-test's outcome leaves the judge out; {scored} a judge's score"
     silent = sum(line.metrics.efficiency.total_commands == 0 for line in lines)
     if silent:
         yield (

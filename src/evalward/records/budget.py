@@ -42,7 +42,7 @@ class Budget(Struct, frozen=True):
         """Why nothing more may be used now, after so much, if so."""
         if self.usd is not None and self.usd_now is not None and usd >= self.usd_now:
             rest = _REST if usd < self.usd else ""
-            return f"budget: ${usd:.4f} of ${self.usd:g} are spent{rest}"
+            return f"budget: ${usd:.4f} of ${self.usd:g} is spent{rest}"
         if self.tokens is not None and self.tokens_now is not None and tokens >= self.tokens_now:
             rest = _REST if tokens < self.tokens else ""
             return f"budget: {tokens:,} of {self.tokens:,} tokens are used{rest}"

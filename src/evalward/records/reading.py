@@ -35,7 +35,8 @@ def parse_record(text: str | bytes, file: str, model: type[R], what: str, remedy
         from evalward.records.model_words import problems_of  # noqa: PLC0415 - only a broken file pays for it
 
         first = problems_of(error, Place(file=file), remedy)[0]
-        more = f" (and {error.error_count() - 1} more problems)" if error.error_count() > 1 else ""
+        rest = error.error_count() - 1
+        more = f" (and {rest} more problem{'s' if rest > 1 else ''})" if rest else ""
         raise InputError(first.but(message=f"{first.message}{more}")) from error
 
 

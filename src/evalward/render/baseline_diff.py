@@ -99,7 +99,7 @@ def accepted_text(one: Acceptance) -> str:
     """Who took which drop, and why."""
     by = f" by {one.by}{'' if one.verified else ' (not verified)'}" if one.by else ""
     commit = f" at {short_hash(one.commit)}" if one.commit else ""
-    what = f" It took: {'; '.join(one.what)}" if one.what else ""
+    what = f" What would have failed: {'; '.join(one.what)}" if one.what else ""
     end = "" if one.reason.endswith((".", "!", "?")) else "."
     return f"Accepted {when(one.at)}{commit}{by}: {one.reason}{end}{what}"
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from evalward.render.console import Colour, Screen
 from evalward.render.escape import one_line
+from evalward.render.numbers import plural
 from evalward.render.text_diff import DiffLine, text_diff
 
 _DIFF: Mapping[Literal["removed", "added", "same"], tuple[str, Colour]] = {
@@ -24,7 +25,7 @@ def say_changed_sentences(screen: Screen, before: str, now: str, *, indent: int 
         mark, colour = _DIFF[part.mark]
         screen.exact(f"{mark} {one_line(part.text, screen.width - indent - 2)}", indent, colour)
     if most is not None and len(shown) > most:
-        screen.say(f"and {len(shown) - most} more lines", indent)
+        screen.say(f"and {plural(len(shown) - most, 'more line')}", indent)
 
 
 def changed_lines(before: str, now: str) -> list[DiffLine]:

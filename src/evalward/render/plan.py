@@ -81,7 +81,7 @@ def plan_lines(plan: CostPlan) -> list[str]:
 def _headline(plan: CostPlan) -> str:
     others = [plural(len(plan.harnesses), "suite") + " of other harnesses"] if plan.harnesses else []
     runs = [plural(len(plan.runs), "run")] if plan.runs or not others else []
-    kept = f" ({plan.kept:,} finished ones are kept)" if plan.kept else ""
+    kept = f" ({plural(plan.kept, 'finished one is', 'finished ones are')} kept)" if plan.kept else ""
     return f"Plan: {joined([*runs, *others])}, trials: {_trials(plan)}{kept}. Nothing was run."
 
 
@@ -104,7 +104,7 @@ def _source(plan: CostPlan) -> str:
 
 def _totals(plan: CostPlan) -> str:
     use = plan.usage
-    kept = f" ({plan.kept:,} more are kept)" if plan.kept else ""
+    kept = f" ({plan.kept:,} more {'is' if plan.kept == 1 else 'are'} kept)" if plan.kept else ""
     others = [f"{each.suite} by its own harness" for each in plan.harnesses if each.command]
     figures = (
         f"requests {_count(use.requests)}",
@@ -275,7 +275,7 @@ def _over(each: OverBudget) -> str:
         return f"{key} may stop the run: up to {needs} with the trials that may be added, {limit} allowed."
     if not each.kept:
         return f"{key} will stop the run: {needs} planned, {limit} allowed."
-    kept = f"{shown(each.kept)} of {limit} are kept for the confirm stage"
+    kept = f"{shown(each.kept)} of {limit} {'is' if each.budget == 'usd' else 'are'} kept for the confirm stage"
     return f"{key} will stop the run: {needs} planned, {shown(each.limit - each.kept)} allowed; {kept}."
 
 

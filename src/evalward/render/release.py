@@ -19,6 +19,7 @@ def release_markdown(found: ReleaseReport, context: PageContext) -> str:
     branch = f"the baseline of {md_code(found.branch)}" if found.branch else "the committed baseline"
     blocked = found.exit_code != 0
     profile = f" Profile: {md_code(found.profile)}." if found.profile else ""
+    more = len(found.accepted) - _MOST
     parts = [
         f"# Release report: {'blocked' if blocked else 'may be released'}",
         f"Commit {md_code((found.commit or 'unknown')[:12])}.{profile}",
@@ -27,7 +28,7 @@ def release_markdown(found: ReleaseReport, context: PageContext) -> str:
         *_warnings(found),
         "## Accepted since the last release",
         "\n".join(f"- {md_prose(line, 600)}" for line in found.accepted[:_MOST]) or "Nothing.",
-        *([f"{len(found.accepted) - _MOST} more are in the baseline."] if len(found.accepted) > _MOST else []),
+        *([f"{more} more {'is' if more == 1 else 'are'} in the baseline."] if more > 0 else []),
         f"## Against {branch}",
         comment(found.against_branch, context).rstrip(),
     ]

@@ -82,8 +82,7 @@ def _report_run(screen: Screen, run: ReportRun, verbose: bool) -> None:
     for listing in run.listings:
         say_listing(screen, listing)
     if run.tasks:
-        counted = "Trials" if run.several else "Tasks"
-        screen.heading(f"{counted}: {run.passed:,} of {run.total:,} passed")
+        screen.heading(f"Trials: {run.passed:,} of {run.total:,} passed")
         for task in run.tasks if verbose else run.remarkable:
             _task(screen, task, verbose)
     say_findings(screen, "Findings", run.findings)

@@ -110,11 +110,10 @@ def _standing_cases(run: RunComparison) -> list[str]:
     if run.standing is None:
         return []
     commit = f" ({quoted(short_hash(run.standing.commit))})" if run.standing.commit else ""
-    return [
-        f"Measured {run.total - run.standing.cases:,} of {plural(run.total, 'case')}, and only these are compared. "
-        f"{run.standing.cases:,} stand as in the baseline of {run.standing.day}{commit}, $0; floors and ceilings are "
-        "checked on all."
-    ]
+    count = run.standing.cases
+    measured = f"Measured {run.total - count:,} of {plural(run.total, 'case')}, and only what was measured is compared."
+    stand = f"{count:,} {'stands' if count == 1 else 'stand'} as in the baseline of {run.standing.day}{commit}, $0"
+    return [f"{measured} {stand}; floors and ceilings are checked on all."]
 
 
 def _renamed(case: CaseChange) -> str:

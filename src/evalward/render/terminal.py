@@ -289,7 +289,7 @@ def _broken(screen: Screen, case: CaseEntry) -> None:
         if check.detail:
             screen.say(one_line(check.detail, 2 * _CHECK), 8)
     if case.more_checks:
-        screen.say(f"and {case.more_checks} more failing checks", 6)
+        screen.say(f"and {plural(case.more_checks, 'more failing check')}", 6)
     if case.session:
         screen.verbatim(case.session, 6)
     if case.show:

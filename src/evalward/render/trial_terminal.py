@@ -112,7 +112,7 @@ class _TrialWriter:
     def _checks(self, view: TrialView) -> None:
         if not view.checks:
             return
-        self._screen.heading(f"Checks: {sum(check.passed for check in view.checks)} of {len(view.checks)} hold")
+        self._screen.heading(f"Checks held: {sum(check.passed for check in view.checks)} of {len(view.checks)}")
         for check in view.checks:
             mark, colour = ("✓", "green") if check.passed else ("✗", "red")
             self._screen.lines.append(f"  {self._screen.paint(mark, colour)} {_line(check.check)}")
@@ -142,7 +142,9 @@ class _TrialWriter:
             self._text(call.stderr)
         self._text(call.answer)
         if call.cut:
-            self._screen.say(f"{plural(call.cut, 'character')} more were not kept", 2, "…", "dim")
+            self._screen.say(
+                f"{plural(call.cut, 'more character was', 'more characters were')} not kept", 2, "…", "dim"
+            )
 
     def _section(self, section: TrialSection) -> None:
         match section:
@@ -174,7 +176,7 @@ class _TrialWriter:
             return
         self._text(file.text, lines=_FILE_LINES)
         if file.cut:
-            self._screen.say(f"{plural(file.cut, 'byte')} more are not shown", 2, "…", "dim")
+            self._screen.say(f"{plural(file.cut, 'more byte is', 'more bytes are')} not shown", 2, "…", "dim")
 
     def _samples(self, plot: SamplePlot) -> None:
         """Numbers in place of a drawing."""

@@ -255,7 +255,7 @@ def _announced(retries: Sequence[RunRetrials]) -> str:
     cases = sum(len(retry.trials) for retry in retries)
     trials = sum(sum(retry.trials.values()) for retry in retries)
     failed = "1 case that failed" if cases == 1 else f"{cases} cases that failed"
-    return f"Confirming: {trials} retrials of {failed}, before a drop is reported."
+    return f"Confirming: {plural(trials, 'retrial')} of {failed}, before a drop is reported."
 
 
 def _report(loaded: LoadedConfig, plan: Plan, done: Executed, outside: Outside, texts: Mapping[str, str]) -> Report:

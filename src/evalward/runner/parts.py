@@ -16,6 +16,7 @@ from evalward.records.report import Report, Run
 from evalward.records.result import Result, by_case
 from evalward.records.texts import MOST_IN_REPORT, bounded_texts
 from evalward.records.unchanged import UNCHANGED
+from evalward.render.numbers import plural
 from evalward.suites.across import diagnose
 from evalward.wire import messages as m
 
@@ -74,11 +75,11 @@ def _checked(planned: PlannedRun, run: Run) -> Run:
     for case in planned.cases:
         results = found.get(case.id, ())
         if [one.trial for one in results] != list(planned.numbers_of(case)):
-            raise _another(name, f"of the case {case.id} there are {len(results)} trials and not {planned.trials}")
+            raise _another(name, f"the case {case.id} has {plural(len(results), 'trial')}, not {planned.trials}")
         if any(one.definition != case.definition for one in results):
             raise _another(name, f"the case {case.id} has a different definition")
     if len(found) > len(planned.cases):
-        raise _another(name, f"there are {len(found)} cases and not {len(planned.cases)}")
+        raise _another(name, f"it has {plural(len(found), 'case')}, not {len(planned.cases)}")
     whole = planned.whole if planned.whole > len(planned.cases) else None
     ordered = [one for case in planned.cases for one in found[case.id]]
     return remeasured(run.model_copy(update={"whole": whole}), ordered)

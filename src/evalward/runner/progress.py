@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from evalward.records.result import NOT_RUN, Result, Status
 from evalward.render.escape import log_text, one_line
-from evalward.render.numbers import plural
+from evalward.render.numbers import format_number, plural
 from evalward.runner.outside import Stream
 
 LOG_EVERY_S = 15.0
@@ -77,14 +77,14 @@ class ProgressLine:
 
     def _text(self, now: float, *, ended: bool) -> str:
         done = self._counts.total()
-        parts = [f"{done}/{self._total} trials", *_outcomes(self._counts)]
+        parts = [f"{done}/{plural(self._total, 'trial')}", *_outcomes(self._counts)]
         if self._usd:
             parts.append(f"{'at least ' if self._unknown else ''}${self._usd:.4f}")
         elapsed = now - self._started
         if 0 < done < self._total and not ended:
-            parts.append(f"{elapsed / done * (self._total - done):.0f} s left")
+            parts.append(f"{format_number(elapsed / done * (self._total - done) * 1000, 'ms')} left")
         else:
-            parts.append(f"{elapsed:.1f} s")
+            parts.append(format_number(elapsed * 1000, "ms"))
         text = ", ".join(parts)
         if not self._live:
             return text

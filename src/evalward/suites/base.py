@@ -21,6 +21,7 @@ from evalward.records.sections import FileText, Grid, TrialSection
 from evalward.records.trace import Trace
 from evalward.registry import KINDS, has, installed, ours
 from evalward.render.kinds import ShownKind, TrialText
+from evalward.render.numbers import plural
 
 if TYPE_CHECKING:  # what compares and shows loads no configuration
     from evalward.config import LoadedConfig, Suite
@@ -165,7 +166,7 @@ class BaseKind(PlainKind):
 
     async def prove(self, suite: Prepared) -> Proof:
         """The cases could be read; nothing is run."""
-        return Proof([], f"{len(suite.cases)} cases read")
+        return Proof([], f"{plural(len(suite.cases), 'case')} read")
 
     def summary(self, runs: Iterable[Run]) -> Grid | None:  # noqa: ARG002
         """Nothing beyond the metrics."""

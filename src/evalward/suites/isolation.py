@@ -38,5 +38,5 @@ def shortcomings(spec: IsolatedSuite, found: Isolation, who: str) -> list[str]:
         tried = f" ({found.note})" if found.note else ""
         notes.append(f"{spec.name}: {who} work here with {found.words()}{tried}")
     if spec.network != "open" and found.network == "open":
-        notes.append(f"{spec.name}: network: {spec.network} can't be kept here, {who} reach the network")
+        notes.append(f"{spec.name}: `network: {spec.network}` can't be enforced here: {who} reach the network")
     return notes

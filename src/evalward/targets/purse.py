@@ -179,8 +179,8 @@ class Purse:
         """What is used, what is kept, and what the request would need."""
         limits = self._budget
         if short == "usd":
-            kept = f", ${(limits.usd or 0.0) * limits.kept:g} are kept for the confirm stage," if limits.kept else ","
-            used = f"${self.used_usd:.4f} of ${limits.usd:g} are spent"
+            kept = f", ${(limits.usd or 0.0) * limits.kept:g} is kept for the confirm stage," if limits.kept else ","
+            used = f"${self.used_usd:.4f} of ${limits.usd:g} is spent"
             return f"{used}{kept} and the next request may cost ${estimate.usd:.4f}"
         allowed = limits.tokens or 0
         kept = f", {allowed - (limits.tokens_now or 0):,} are kept for the confirm stage," if limits.kept else ","

@@ -88,7 +88,9 @@ def _final(error: TargetError, attempts: int, policy: RetryPolicy) -> TargetErro
     notes = [] if attempts == 1 else [f"{attempts} attempts"]
     asked = error.retry_after
     if error.rule.retried and asked is not None and asked > policy.longest_asked_s:
-        notes.append(f"it asks to wait {asked:,.0f} s, and at most {policy.longest_asked_s:,.0f} s are waited")
+        notes.append(
+            f"it asks to wait {asked:,.0f} s, longer than the {policy.longest_asked_s:,.0f} s that Evalward waits"
+        )
     if not notes:
         return error
     message = f"{error.message} ({'; '.join(notes)})"

@@ -182,9 +182,9 @@ REPORT = Report(tool=Tool(version="1"), created_at="2026-11-21T08:00:00Z")
 
 
 def test_a_run_that_ended_early_says_why_there_is_no_comparison(tmp_path: Path) -> None:
-    stopped = REPORT.model_copy(update={"interrupted": "budget: $1.00 of $1 are spent"})
+    stopped = REPORT.model_copy(update={"interrupted": "budget: $1.00 of $1 is spent"})
     (found,) = beside(tmp_path, lambda path: BASE.get(path, "").encode() or None, stopped)
-    assert found.not_measured == "the run ended early: budget: $1.00 of $1 are spent"
+    assert found.not_measured == "the run ended early: budget: $1.00 of $1 is spent"
     assert beside(tmp_path, lambda path: {**BASE, GUIDE: RIGHT}.get(path, "").encode() or None, stopped) == []
 
 

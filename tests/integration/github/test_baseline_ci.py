@@ -91,7 +91,7 @@ def test_push__somebody_faster_is_built_upon(site: Site) -> None:
     site.api.meet = [lambda branch: site.api.write(branch, {"other": b"x"}, "faster")]
     seen = site.update(pair)
     assert seen.code == 0
-    assert "after 1 meeting(s) with other runs" in seen.log
+    assert "after 1 conflict with other commits" in seen.log
     assert git(site.api.repo, "log", "-1", "--format=%s", "main^") == "faster"
 
 

@@ -89,7 +89,7 @@ def test_pool__two_runs_racing_by_push_are_both_in_the_baseline(api: RepositoryG
     told = both_at_once(api, [pooled(one) for one in reports])
 
     assert len(told) == 2
-    assert sum("after 1 meeting(s)" in one.line for one in told) == 1
+    assert sum("after 1 conflict" in one.line for one in told) == 1
     found = written(api)
     assert len(set(found.provenance.reports)) == 2
     counts = {

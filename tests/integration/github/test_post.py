@@ -86,7 +86,7 @@ def test_post__duplicates_that_stay_are_told(api: FakeGitHub, send: Post) -> Non
     posted = send()
 
     assert posted.action == "updated"
-    assert "1 older duplicate(s)" in posted.notice
+    assert "1 older duplicate" in posted.notice
 
 
 def test_post__an_older_run_does_not_overwrite(api: FakeGitHub, send: Post) -> None:

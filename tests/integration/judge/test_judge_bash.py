@@ -173,7 +173,7 @@ def test_the_judges_cost_counts_for_the_budget(tmp_path: Path) -> None:
     tokens = Tokens(input=1000, output=100)
     with ModelServer(Script(default=(Answer(text=json.dumps(says(0.9)), tokens=tokens),))) as server:
         done = run(planned(live(tmp_path, server), {"GATEWAY_KEY": KEY}), None, Budget(usd=0.001))
-    assert done.interrupted == "budget: $0.0020 of $0.001 are spent"
+    assert done.interrupted == "budget: $0.0020 of $0.001 is spent"
 
 
 def test_replay_is_judged_once_though_it_is_run_twice(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ async def test_good_scenarios_are_proven(bench: Bench) -> None:
     proof = await SCENARIO.prove(prepared)
     assert (list(proof.problems), proof.summary) == (
         [],
-        "1 of 2 solutions run, 1 without a solution, doing nothing tried in 2",
+        "1 of 2 solutions run, 1 without a solution, and doing nothing tried on 2 scenarios",
     )
 
 

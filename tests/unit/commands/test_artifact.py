@@ -10,6 +10,7 @@ import pytest
 from evalward.commands.artifact import read_artifact, recomputed
 from evalward.commands.pipeline import dump_report
 from evalward.engine.store import trial_path
+from evalward.records.guidance import GuidanceComparison
 from evalward.records.problem import InputError
 from evalward.records.report import Beside, MeasuredBase, Report
 from evalward.redaction import Redaction
@@ -24,11 +25,12 @@ def test_fresh_trials__lose_their_paths_as_the_planned_ones_do(tmp_path: Path) -
     told = [case.model_copy(update={"trace": "/etc/passwd"}) for case in one.confirmation]
     sent = now.model_copy(update={"runs": [one.model_copy(update={"confirmation": told})]})
     (tmp_path / "report.json").write_text(dump_report(sent), "utf-8")
-    found, lies = recomputed(read_artifact(tmp_path))
-    assert (lies, [case.trace for case in found.runs[0].confirmation]) == ([], [None, None])
+    anew = recomputed(read_artifact(tmp_path))
+    found = anew.report
+    assert (anew.mismatches, [case.trace for case in found.runs[0].confirmation]) == ([], [None, None])
     assert [case.status for case in found.runs[0].confirmation] == [case.status for case in told]
     unknown = sent.model_copy(update={"runs": [sent.runs[0].model_copy(update={"kind": "mine"})]})
-    assert [case.trace for case in recomputed(unknown)[0].runs[0].confirmation] == [None, None]
+    assert [case.trace for case in recomputed(unknown).report.runs[0].confirmation] == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,7 @@ def test_only_the_paths_that_a_run_of_ours_gives_are_kept(path: str) -> None:
 
     def kept(trace: str, artifacts: str) -> tuple[str | None, str | None]:
         told = result("a", trace=trace, details=ScenarioDetails(artifacts=artifacts))
-        found, _ = recomputed(report(run([told], suite="s", target="t", kind="scenario")))
+        found = recomputed(report(run([told], suite="s", target="t", kind="scenario"))).report
         (case,) = found.runs[0].cases
         return case.trace, case.details.files_kept
 
@@ -56,7 +58,7 @@ def test_the_bases_trials_keep_the_paths_of_their_own_folder() -> None:
         trial.model_copy(update={"trace": f"beside/{name}"})
         for trial, name in zip(trials({"a": "PP"}, 3), names, strict=True)
     ]
-    found, _ = recomputed(beside_of(base=told), of_base=True)
+    found = recomputed(beside_of(base=told), of_base=True).report
     assert found.runs[0].beside is not None
     assert [each.trace for each in found.runs[0].beside.base] == [f"beside/{name}" for name in names]
 
@@ -81,19 +83,30 @@ def beside_of(**changes: Any) -> Report:
 
 def test_both_sides__are_believed_of_a_run_with_keys__without_their_paths(tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text(dump_report(beside_of()), "utf-8")
-    found, told = recomputed(read_artifact(tmp_path), of_base=True)
+    anew = recomputed(read_artifact(tmp_path), of_base=True)
+    found = anew.report
     beside = found.runs[0].beside
     assert beside is not None
     assert [(each.status, each.trace) for each in beside.base] == [("passed", None)] * 2
     assert [(each.status, each.trace) for each in beside.head] == [("failed", None)] * 2
-    assert (found.base is not None, told) == (True, [])
+    assert (found.base is not None, list(anew.notes())) == (True, [])
 
 
 def test_both_sides__are_left_out_of_a_strangers_run(tmp_path: Path) -> None:
     (tmp_path / "report.json").write_text(dump_report(beside_of()), "utf-8")
-    found, told = recomputed(read_artifact(tmp_path))
-    assert (found.base, found.runs[0].beside) == (None, None)
-    assert told == ["What it says of the base is left out: it had no key to measure that with"]
+    anew = recomputed(read_artifact(tmp_path))
+    assert (anew.report.base, anew.report.runs[0].beside) == (None, None)
+    assert list(anew.notes()) == ["What the report says of the base is left out: it had no key to measure that with."]
+
+
+def test_other_guidance__is_left_out_and_no_lie() -> None:
+    """A comparison of guidance can't be computed anew, and a report that has one can be accepted all the same."""
+    other = GuidanceComparison(suite="s", target="t", not_measured="there is no key here")
+    anew = recomputed(measured({"a": "F", "b": "P"}).model_copy(update={"guidance": [other]}), of_base=True)
+    assert (anew.report.guidance, anew.mismatches) == ([], [])
+    assert list(anew.notes()) == [
+        "What the report says of other guidance is left out: the trials behind it are not in it."
+    ]
 
 
 @pytest.mark.parametrize(

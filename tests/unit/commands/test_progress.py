@@ -23,7 +23,7 @@ def test_log__is_told_now_and_then_and_at_the_end(clock: list[float]) -> None:
         line.finished("run", result("a", status))
     line.close()
     assert out.getvalue().splitlines() == [
-        "2/4 trials, 1 passed, 1 failed, 16 s left",
+        "2/4 trials, 1 passed, 1 failed, 16.0 s left",
         "4/4 trials, 1 passed, 1 failed, 1 error, 1 skipped, 18.0 s",
     ]
 
@@ -57,7 +57,7 @@ def test_log__what_is_told_already_is_not_told_again(clock: list[float]) -> None
     clock[0] = 116.0
     line.finished("run", result("a"))
     line.close()
-    assert out.getvalue() == "1/1 trials, 1 passed, 16.0 s\n"
+    assert out.getvalue() == "1/1 trial, 1 passed, 16.0 s\n"
 
 
 def test_log__each_run_has_a_line_when_it_is_done(clock: list[float]) -> None:
@@ -70,7 +70,7 @@ def test_log__each_run_has_a_line_when_it_is_done(clock: list[float]) -> None:
     assert out.getvalue().splitlines() == [
         ": :one × oracle: 1 passed, 1 error",
         "two × nop: 0 passed, 2 failed",
-        "4/4 trials, 1 passed, 2 failed, 1 error, 0.0 s",
+        "4/4 trials, 1 passed, 2 failed, 1 error, 0 ms",
     ]
 
 
@@ -82,4 +82,4 @@ def test_what_an_early_end_left_out__is_not_done(clock: list[float]) -> None:
     for _ in range(96):
         line.finished("run", result("a", "skipped", reason="not_run"))
     line.close()
-    assert (line.kept, out.getvalue()) == (4, "4/100 trials, 4 passed, 0.0 s\n")
+    assert (line.kept, out.getvalue()) == (4, "4/100 trials, 4 passed, 0 ms\n")

@@ -217,7 +217,7 @@ def test_walls_that_are_too_low_are_told() -> None:
     open_here = Isolation(user=False, processes=False, files=True, network="open", how="Landlock")
     partly, reached = shortcomings(isolated("none"), open_here, "programs")
     assert partly.startswith("s: programs work here with partial isolation")
-    assert reached == "s: network: none can't be kept here, programs reach the network"
+    assert reached == "s: `network: none` can't be enforced here: programs reach the network"
 
 
 def test_any_kind_gets_the_judge_that_it_wants(changed: Path, tmp_path: Path) -> None:

@@ -189,7 +189,7 @@ def test_nothing_valid_of_it__leaves_the_first_decision_and_says_so(head: dict[s
 
 
 def test_part_of_it__is_evidence__and_why_it_is_a_part_is_said() -> None:
-    note = "it ended early: budget: $5 are spent"
+    note = "it ended early: budget: $5 is spent"
     found = judged(broken(), {"c1": "PP"}, {"c1": "FF"}, note=note)
     evidence = outcome_of(found.verdict).evidence
     assert evidence is not None

@@ -231,7 +231,7 @@ def test_a_rule_that_is_broken_twice_says_both() -> None:
 
 def test_counts_stand_beside_ratios_only() -> None:
     assert below(ratio(33, 37, "")).endswith(" % (33 of 37), below its floor of 9,900 %")
-    assert below(ratio(4.5, 7, "")).endswith(" % (4.5 of 7), below its floor of 9,900 %")
+    assert below(ratio(4.5, 7, "")).endswith(" % (4.50 of 7), below its floor of 9,900 %")
     assert below(amount(3.0, "count")) == "m is 3, below its floor of 99"
     assert below(ratio(5, 2, "", unit="count")) == "m is 2.50, below its floor of 99"
 

@@ -346,7 +346,7 @@ def test_redefined_cases_are_no_silent_pass_and_a_drop_still_decides() -> None:
     redefined = result("c099", "failed", definition="sha256:new")
     verdict = verdict_of(report(run([*hundred()[:99], redefined])), base(), Rule(metric="pass_rate", max_drop=0.0))
     assert verdict.outcome is Outcome.INCONCLUSIVE
-    assert english.headline(verdict).endswith("1 of 100 known cases were redefined and could not be compared")
+    assert english.headline(verdict).endswith("1 of 100 known cases was redefined and could not be compared")
     assert verdict.reasons[0].cases == ["c099"]
     worse = [result("c000", "failed"), *hundred()[1:99], redefined]
     assert verdict_of(report(run(worse)), base(), Rule(metric="pass_rate", max_drop=0.0)).outcome is Outcome.FAIL
@@ -438,7 +438,7 @@ def test_a_reason_names_the_run_where_there_are_several() -> None:
 
 def test_an_early_end_is_told_once_and_not_as_missing_cases() -> None:
     now = [*hundred()[:50], *[result(f"c{n:03}", "skipped", reason="not_run") for n in range(50, 100)]]
-    verdict = verdict_of(report(run(now), interrupted="budget: $1 of $1 are spent"), base())
+    verdict = verdict_of(report(run(now), interrupted="budget: $1 of $1 is spent"), base())
     assert verdict.outcome is Outcome.ERROR
     assert [reason.stage for reason in verdict.reasons if reason.stage == "missing"] == []
     assert english.remedy(verdict.reasons[0]).startswith("Raise `budget_usd`")

@@ -162,7 +162,7 @@ def test_results_of_both_sides__are_in_no_metric(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("why", "interrupted"),
-    [("interrupted by SIGINT", "interrupted by SIGINT"), ("budget: $1 of $1 are spent", None)],
+    [("interrupted by SIGINT", "interrupted by SIGINT"), ("budget: $1 of $1 is spent", None)],
 )
 def test_stage_that_ended_early__keeps_what_there_is(tmp_path: Path, why: str, interrupted: str | None) -> None:
     head = planned(tmp_path, "a")

@@ -14,7 +14,7 @@ from support.outcomes import known, measured, retried, steady
     ("why", "by", "interrupted"),
     [
         ("interrupted by SIGINT", "signal", "interrupted by SIGINT"),
-        ("budget: $1 of $1 are spent", "budget", None),
+        ("budget: $1 of $1 is spent", "budget", None),
         ("all keys are refused", "fault", None),
         (None, None, None),
     ],

@@ -33,8 +33,8 @@ def test_without_a_budget_nothing_is_ever_spent() -> None:
     [
         (Budget(tokens=201), [None, None, "budget: 300 of 201 tokens are used"]),
         (Budget(tokens=200), [None, "budget: 200 of 200 tokens are used"]),
-        (Budget(usd=0.6), [None, None, "budget: $0.7500 of $0.6 are spent"]),
-        (Budget(usd=0.5), [None, "budget: $0.5000 of $0.5 are spent"]),
+        (Budget(usd=0.6), [None, None, "budget: $0.7500 of $0.6 is spent"]),
+        (Budget(usd=0.5), [None, "budget: $0.5000 of $0.5 is spent"]),
         (Budget(usd=9, tokens=100), ["budget: 100 of 100 tokens are used"]),
     ],
 )
@@ -70,12 +70,12 @@ def test_what_no_budget_is_about_may_be_unknown(budget: Budget, usage: Usage) ->
 def test_the_planned_trials_leave_the_confirm_stage_its_part() -> None:
     account = Spending(Budget.planned(1.0, None, confirms=True))
     assert [account.charge(used()) for _ in range(2)] == [None, None]
-    assert account.charge(used()) == "budget: $0.7500 of $1 are spent; the rest is kept for the confirm stage"
+    assert account.charge(used()) == "budget: $0.7500 of $1 is spent; the rest is kept for the confirm stage"
     assert account.has_kept
     account.release()
     assert not account.has_kept
     assert account.charge(used(cost=0.2)) is None
-    assert account.charge(used(cost=0.05)) == "budget: $1.0000 of $1 are spent"
+    assert account.charge(used(cost=0.05)) == "budget: $1.0000 of $1 is spent"
 
 
 def test_tokens_are_kept_as_dollars_are() -> None:

@@ -59,8 +59,8 @@ def test_a_shard_that_is_not_there__is_named() -> None:
 
 def test_a_shard_that_ended_early__is_named_with_what_it_left() -> None:
     cases = [*passes("a"), result("b", "skipped", reason=NOT_RUN), result("c", "skipped", reason=NOT_RUN)]
-    cut = part(2, *cases, interrupted="budget: $1 of $1 are spent")
-    assert missing(part(1), cut).startswith("shard 2/2 ended early (budget: $1 of $1 are spent): b, c.")
+    cut = part(2, *cases, interrupted="budget: $1 of $1 is spent")
+    assert missing(part(1), cut).startswith("shard 2/2 ended early (budget: $1 of $1 is spent): b, c.")
 
 
 def test_of_two_parts_of_one_shard__that_of_the_later_attempt_holds() -> None:

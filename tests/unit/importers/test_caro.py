@@ -221,7 +221,7 @@ def test_timestamp__is_read_in_every_form_that_writers_use(timestamp: str) -> No
     ("data", "words"),
     [
         (document((57, 60), csr=0.948), "counts 57 of 60"),
-        (document((1, 2)), "counts 1 failed cases, and lists 0"),
+        (document((1, 2)), "counts 1 failed case, and lists 0"),
         (document((1, 1), safety_accuracy=0.5), "safety_accuracy 0.5, and counts no case of the category safety"),
         (document((0, 0), (3, 4), (0, 0), failed(), safety_accuracy=0.75), "its failed cases leave 4 of 4"),
         (document((0, 0), (0, 0), (2, 3), failed("p", "PosixMismatch")), "its failed cases leave 2 of 3"),
@@ -361,7 +361,7 @@ def test_a_true_file__never_contradicts_itself(
     listed = data.draw(st.lists(st.sampled_from(told), unique_by=lambda one: str(one["test_id"]))) if told else []
     for shown in (told, listed):
         one = imported({**file, "failed_cases": shown})
-        warnings = [warning for warning in one.warnings if "failed cases, and lists" not in warning]
+        warnings = [warning for warning in one.warnings if "and lists" not in warning]
         assert (warnings, len(shown) == len(told)) == ([], not one.warnings)
         assert not [name for name, each in one.runs[0].metrics.items() if each.reason and "contradicts" in each.reason]
         assert values(one.runs[0])["safety_accuracy"] == (pytest.approx(rates[1], abs=1e-3) if cases[1] else None)

@@ -64,8 +64,8 @@ def test_what_cant_be_trusted_is_told() -> None:
     found = read(text.encode(), "results.jsonl")
     assert len(found.runs[0].cases) == 2
     told = "\n".join(found.warnings)
-    assert "1 dry runs are left out" in told
-    assert "leaves the judge out; 1 results have a judge's score" in told
+    assert "1 dry run is left out" in told
+    assert "leaves the judge out; 1 result has a judge's score" in told
     assert "1 of 2 results have no command at all" in told
     assert found.runs[0].metrics["judge_score"].value == 0.4
 

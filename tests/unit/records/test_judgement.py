@@ -81,7 +81,7 @@ def of_version_1(data: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("why", "by"),
     [
-        ("budget: $1.00 of $1 are spent", "budget"),
+        ("budget: $1.00 of $1 is spent", "budget"),
         ("interrupted by SIGTERM", "signal"),
         ("anthropic/m: the key is refused", "fault"),
     ],

@@ -91,7 +91,7 @@ def test_reasons__beyond_the_first_say_what_to_do() -> None:
     )
     assert (
         "- ❌ bash-tools × `replay:haiku`: the case tar_list of the baseline is missing"
-        "<br>→ Bring them back, update the baseline, or waive them in the config, each with a reason."
+        "<br>→ Restore what is missing, update the baseline, or waive each case in the config, with a reason."
     ) in text
     assert text.count("more than the 5 pp allowed") == 1
 

@@ -27,10 +27,10 @@ def test_a_file_is_named__as_one_line_without_what_a_terminal_would_obey() -> No
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (ASKED, "the baseline is of 2026-11-01, and may be 14 days old (`max_age_days`)"),
+        (ASKED, "the baseline is of 2026-11-01, and `max_age_days` allows 14 days"),
         (
             AskedSince("main", "evalward.yml", "yesterday", 1),
-            "the baseline is of an unknown day, and may be 1 day old (`max_age_days`)",
+            "the baseline is of an unknown day, and `max_age_days` allows 1 day",
         ),
         (AskedSince("main", "evalward.yml", "2026-11-01T08:00:00Z", 0), "`max_age_days` is 0 in evalward.yml of main"),
     ],

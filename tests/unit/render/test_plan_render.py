@@ -115,7 +115,7 @@ def test_budget() -> None:
     plan = cost_plan(outline(outlined(["a"])), known, PlanJudging(policy=JUDGED.policy, budget=Budget(usd=0.25)))
     assert "`budget_usd` will stop the run: $0.50 planned, $0.25 allowed." in text(plan)
     kept = PlanJudging(policy=JUDGED.policy, budget=Budget.planned(0.6, None, confirms=True))
-    told = "will stop the run: $0.50 planned, $0.45 allowed; $0.15 of $0.60 are kept for the confirm stage."
+    told = "will stop the run: $0.50 planned, $0.45 allowed; $0.15 of $0.60 is kept for the confirm stage."
     assert told in " ".join(text(cost_plan(outline(outlined(["a"])), known, kept)).split())
     assert told in "\n".join(plan_lines(cost_plan(outline(outlined(["a"])), known, kept)))
 

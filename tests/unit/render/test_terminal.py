@@ -169,7 +169,7 @@ def test_one_report__counts_what_another_tools_file_does_not_list() -> None:
     told = run.model_copy(update={"planned": 48, "cases": failed, "categories": {"all": counted}})
     text = report_text([report.model_copy(update={"runs": [told]})], colour=False, width=100)
     assert "bash-tools × replay:haiku: 45 passed, 3 failed (2 not listed)" in text
-    assert "Tasks: 45 of 48 passed" in text
+    assert "Trials: 45 of 48 passed" in text
     unnamed = told.model_copy(update={"cases": []})
     text = report_text([report.model_copy(update={"runs": [unnamed]})], colour=False, width=100)
     assert "bash-tools × replay:haiku: 45 passed, 3 failed (not listed)" in text
@@ -182,7 +182,7 @@ def test_one_report__knows_nothing_of_what_is_neither_listed_nor_counted() -> No
     told = run.model_copy(update={"planned": 48, "cases": failed, "categories": {}})
     text = report_text([report.model_copy(update={"runs": [told]})], colour=False, width=100)
     assert "bash-tools × replay:haiku: 1 failed, 47 not listed" in text
-    assert "Tasks: 0 of 1 passed" in text
+    assert "Trials: 0 of 1 passed" in text
 
 
 def test_one_report__a_category_without_a_case_has_no_rate() -> None:
@@ -199,7 +199,7 @@ def test_one_report__of_several_trials_per_case_counts_trials() -> None:
     text = report_text([report.model_copy(update={"runs": [run]})], colour=False, width=100)
     passed = sum(case.status is Status.PASSED for case in run.cases)
     assert f"Trials: {passed} of {len(run.cases)} passed" in text
-    assert f"Tasks: {passed} of {len(run.cases)} passed" in report_text([report], colour=False, width=100)
+    assert f"Trials: {passed} of {len(run.cases)} passed" in report_text([report], colour=False, width=100)
 
 
 def test_not_measured_run__says_so() -> None:

@@ -50,7 +50,7 @@ def test_head_and_checks() -> None:
         "  numbers · score 1/2 · 1,200 tokens in, 30 out, $0.0021 · 8.1 s\n"
         "  checks_failed\n"
         "\n"
-        "Checks: 1 of 2 hold\n"
+        "Checks held: 1 of 2\n"
         "  ✓ exit_code:0\n"
         "  ✗ stdout:3\n"
         "      it is 4\n"
@@ -77,7 +77,7 @@ def test_the_conversation_in_its_order() -> None:
         "Thinking\n  awk\n\n"
         "Model\n  I sum.\n  With awk.\n\n"
         "Tool bash · exit code 1 · 12 ms\n  $ awk 1\n    ls\n  4\n  stderr:\n  odd\n"
-        "  … 70 characters more were not kept\n"
+        "  … 70 more characters were not kept\n"
         "· turn 1: 1,200 tokens in (1,000 from the cache), 40 out (25 for thinking), $0.0010, 2.1 s; "
         "asks for a tool (m-1)\n\n"
         "Tool bash · exit code 0\n  $ true\n"
@@ -161,7 +161,7 @@ def test_sections_of_a_kind() -> None:
     found = text(view(sections=sections))
     assert "Replay\n  answers the same\n  twice   yes\n" in found
     assert re.search(r"\ncommand +ls +rm\n", found)
-    assert "\nFile a.txt\n  left\n  … 5 bytes more are not shown\n" in found
+    assert "\nFile a.txt\n  left\n  … 5 more bytes are not shown\n" in found
     assert "\nFile b.bin\n  no text\n" in found
     assert re.search(r"\nb +now +3 +0\.2 s +0\.1 s +0\.3 s\n", found)
     assert "before" not in found

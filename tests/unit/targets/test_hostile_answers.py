@@ -229,4 +229,4 @@ def test_a_long_retry_after_is_told_with_its_length(provider: str, stream: bool)
     with pytest.raises(TargetError) as caught:
         ask(provider, response, stream=stream, policy=RetryPolicy())
     assert caught.value.message.startswith(f"{provider} limits the rate of requests. Lower `concurrency`")
-    assert caught.value.message.endswith("(it asks to wait 7,200 s, and at most 120 s are waited)")
+    assert caught.value.message.endswith("(it asks to wait 7,200 s, longer than the 120 s that Evalward waits)")

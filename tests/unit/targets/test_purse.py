@@ -59,7 +59,7 @@ def test_a_request_is_as_long_as_all_that_is_in_it() -> None:
 def test_what_is_put_aside_counts_as_spent_until_it_is_settled() -> None:
     purse = Purse(usd=0.002)
     first = purse.reserve(guess())
-    with pytest.raises(SpentError, match=r"budget: \$0.0000 of \$0.002 are spent, and the next request may cost"):
+    with pytest.raises(SpentError, match=r"budget: \$0.0000 of \$0.002 is spent, and the next request may cost"):
         purse.reserve(guess())
     first.settle(USED)
     assert used(purse) == pytest.approx([0.0002, 110])
@@ -69,7 +69,7 @@ def test_what_is_put_aside_counts_as_spent_until_it_is_settled() -> None:
 @pytest.mark.parametrize(
     ("purse", "words"),
     [
-        (Purse(usd=0.0002), r"budget: \$0.0002 of \$0.0002 are spent"),
+        (Purse(usd=0.0002), r"budget: \$0.0002 of \$0.0002 is spent"),
         (Purse(tokens=110), "budget: 110 of 110 tokens are used"),
     ],
 )
@@ -105,7 +105,7 @@ def test_what_was_used_elsewhere_counts__as_far_as_it_is_known() -> None:
     purse.known(Usage())
     assert used(purse) == pytest.approx([0.0004, 160])
     purse.known(Usage(cost_usd=0.0006))
-    with pytest.raises(SpentError, match=r"budget: \$0.0010 of \$0.001 are spent"):
+    with pytest.raises(SpentError, match=r"budget: \$0.0010 of \$0.001 is spent"):
         purse.reserve(guess())
 
 
@@ -189,7 +189,7 @@ async def test_who_leaves_the_line_holds_nobody_up() -> None:
 def test_what_is_kept_can_be_used_when_the_planned_trials_are_done() -> None:
     purse = Purse(usd=0.002, kept=0.25)
     purse.reserve(guess()).forfeit()
-    told = r"budget: \$0.0011 of \$0.002 are spent, \$0.0005 are kept for the confirm stage, and the next"
+    told = r"budget: \$0.0011 of \$0.002 is spent, \$0.0005 is kept for the confirm stage, and the next"
     with pytest.raises(SpentError, match=told):
         purse.reserve(guess())
     purse.reserve(guess(written=20)).forfeit()

@@ -13,6 +13,7 @@ from evalward import __version__
 from evalward.edge import SOURCE
 from evalward.records.checkup import CheckupItem
 from evalward.registry import GROUPS, ours
+from evalward.render.numbers import plural
 
 EXTRAS = {"mcp": "suites that ask MCP servers", "ray": "runs on a Ray cluster"}
 """The packages that few need, each with what it is for; the extra has the package's name."""
@@ -28,8 +29,10 @@ def machine_items(env: Mapping[str, str]) -> Iterator[CheckupItem]:
     who = "root" if hasattr(os, "geteuid") and os.geteuid() == 0 else "an ordinary user"
     yield CheckupItem(group="machine", name="evalward", status="ok", text=f"{__version__}, {SOURCE}")
     yield CheckupItem(group="machine", name="python", status="ok", text=python)
+    count = os.cpu_count()
+    processors = plural(count, "processor") if count else "processors unknown"
     system = f"{platform.system()} {platform.release()}, {platform.machine()}"
-    yield CheckupItem(group="machine", name="system", status="ok", text=f"{system}, {os.cpu_count()} processors, {who}")
+    yield CheckupItem(group="machine", name="system", status="ok", text=f"{system}, {processors}, {who}")
     if env.get("GITHUB_ACTIONS") == "true":
         yield CheckupItem(group="machine", name="workflow", status="ok", text="a job of GitHub Actions")
 

@@ -75,7 +75,12 @@ def _each_wall(here: Layers, grouped: bool, lacking: CheckupStatus) -> Iterator[
     if here.own_user:
         yield _item("own user", "ok", "each trial has a user id of its own")
     else:
-        yield _item("own user", "note", "no: only root can give one to a trial", "sudo, or the action's container.")
+        yield _item(
+            "own user",
+            "note",
+            "no: only root can give one to a trial",
+            "Run it with sudo, or in the action's container.",
+        )
     if here.namespaces:
         yield _item("namespaces", "ok", "own processes and files")
     else:
@@ -83,9 +88,11 @@ def _each_wall(here: Layers, grouped: bool, lacking: CheckupStatus) -> Iterator[
         remedy = "Allow user namespaces, install bubblewrap (bwrap) as root, or use sudo."
         yield _item("namespaces", lacking, f"none: {why}", remedy)
     if here.network:
-        yield _item("network namespace", "ok", "network: none can be enforced")
+        yield _item("network namespace", "ok", "`network: none` can be enforced")
     else:
-        yield _item("network namespace", "warning", "none: network: none can't be enforced, programs reach the network")
+        yield _item(
+            "network namespace", "warning", "none, so `network: none` can't be enforced: programs reach the network"
+        )
     yield _landlock(here, lacking)
     if here.filtered:
         yield _item("system call filter", "ok", "seccomp")

@@ -51,12 +51,19 @@ def _tiles(comparison: Comparison, page: JudgementPage, prefix: str) -> list[Cou
         CountTile(page.broken.total, "broken", "✗", "red", "broken"),
         CountTile(page.new.total, new, "✗", "red", "new"),
         CountTile(page.unsafe.total, "unsafe", "!", "red", "unsafe"),
-        CountTile(page.excused.total, "flaky failures", "?", "yellow", "excused"),
+        CountTile(
+            page.excused.total,
+            "flaky failure" if page.excused.total == 1 else "flaky failures",
+            "?",
+            "yellow",
+            "excused",
+        ),
         CountTile(page.still.total, "still failing", "–", "dim", "still"),
         CountTile(page.fixed.total, "fixed", "✓", "green", "fixed"),
     ]
     shown = [each for each in found if each.count or each.word == "broken"]
-    total = CountTile(sum(run.total for run in comparison.runs), "cases", "", "plain", "cases")
+    cases = sum(run.total for run in comparison.runs)
+    total = CountTile(cases, "case" if cases == 1 else "cases", "", "plain", "cases")
     every = [*shown, total] if page.compared else [*(each for each in shown if each.count), total]
     return [CountTile(each.count, each.word, each.mark, each.colour, _link(each, prefix)) for each in every]
 

@@ -153,7 +153,7 @@ def _checks(trial: TrialHead) -> Iterator[str]:
     """Those that failed first."""
     ordered = sorted(trial.checks, key=lambda check: check.passed)
     yield (
-        f'<table class="checks"><caption>Checks: {trial.held} of {len(ordered)} hold</caption>'
+        f'<table class="checks"><caption>Checks held: {trial.held} of {len(ordered)}</caption>'
         '<thead><tr><th scope="col">Result</th><th scope="col">Expected</th><th scope="col">Found</th></tr></thead>'
         "<tbody>"
     )

@@ -15,15 +15,16 @@ _PLAIN: dict[codes.Plain, str] = {
     "advice.run_again": "Run it again.",
     "advice.base_errors": "Not the target's fault. Run it again.",
     "advice.look_at_errors": (
-        "Find out why they ended in an error, then run it again: a target that breaks its own trial may have been "
+        "Find out why trials ended in an error, then run it again: a target that breaks its own trial may have been "
         "failing."
     ),
     "advice.look_at_scores": (
-        "Find out why these cases have no score now. Restore the scorer, or change the rule first, in a separate "
-        "change."
+        "Find out why the score is missing now. Restore the scorer, or change the rule first, in a separate change."
     ),
     "advice.run_or_waive": ("Run it, name its replacement with `replaces:`, or waive it in the config with a reason."),
-    "advice.restore_cases": "Bring them back, update the baseline, or waive them in the config, each with a reason.",
+    "advice.restore_cases": (
+        "Restore what is missing, update the baseline, or waive each case in the config, with a reason."
+    ),
     "advice.restore_category": "Bring it back, update the baseline, or waive it in the config, with a reason.",
     "advice.restore_metric": "Measure it again; or remove the rule from the policy first, in a separate change.",
     "advice.run_with_key": "A maintainer can run it with the key.",
@@ -33,7 +34,7 @@ _PLAIN: dict[codes.Plain, str] = {
     ),
     "advice.update_when_right": "Update the baseline once the new cases are right.",
     "advice.read_redefined": (
-        "Look at what changed in them; update the baseline once they are right, or waive them with a reason."
+        "Look at what was redefined; update the baseline once it is right, or waive each case, with a reason."
     ),
     "advice.redefined_blocks": (
         "It blocks because most of the known cases were redefined here. Once you have reviewed them, accept the new "
@@ -75,14 +76,19 @@ def _(found: codes.Advice) -> str:
     return _PLAIN[found.code]
 
 
+def _why(text: str | None) -> str:
+    """What a trial said, which may be a sentence with its full stop."""
+    return (text or _SEE).rstrip(". ")
+
+
 @says.register
 def _(found: codes.AfterErrors) -> str:
-    return f"Not the target's fault: {found.why or _SEE}. Run it again."
+    return f"Not the target's fault: {_why(found.why)}. Run it again."
 
 
 @says.register
 def _(found: codes.AfterUnjudged) -> str:
-    return f"Not the target's fault: {found.why or _SEE}. See `judge` in the config."
+    return f"Not the target's fault: {_why(found.why)}. See `judge` in the config."
 
 
 @says.register

@@ -62,4 +62,4 @@ class AskedSince:
     def _too_old(self) -> str:
         if self.days == 0:
             return f"`max_age_days` is 0 in {self.config} of {self.name}"
-        return f"the baseline is of {day_of(self.made)}, and may be {plural(self.days, 'day')} old (`max_age_days`)"
+        return f"the baseline is of {day_of(self.made)}, and `max_age_days` allows {plural(self.days, 'day')}"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from evalward.records.codes import notices as codes
+from evalward.render.numbers import plural
 from evalward.render.sentences.dispatch import says, where
 from evalward.render.sentences.reasons import earlier_tries, ended_in_error
 from evalward.render.sentences.words import joined, number_word, ordinal, some_of
 
 _VERSIONS = {
     "safety": "safety validator",
-    "model_version": "model's version",
+    "model_version": "version of the model",
 }
 """Parts of a subject in people's words, where these are others."""
 
@@ -23,7 +24,8 @@ _REFUSALS: dict[codes.Refusal, str] = {
 
 @says.register
 def _(found: codes.SkippedTrials) -> str:
-    return f"{where(found)}{found.count} of {found.planned} trials could not be run and are not counted"
+    are = "is" if found.count == 1 else "are"
+    return f"{where(found)}{found.count} of {found.planned} trials could not be run and {are} not counted"
 
 
 @says.register
@@ -138,12 +140,15 @@ def _(found: codes.OtherVersions) -> str:
 
 @says.register
 def _(found: codes.ManyRedefined) -> str:
-    return f"{where(found)}{found.count} of the baseline's {found.known} cases have been redefined: update it"
+    have = "has" if found.count == 1 else "have"
+    return f"{where(found)}{found.count} of the baseline's {found.known} cases {have} been redefined: update it"
 
 
 @says.register
 def _(found: codes.ManyUnknown) -> str:
-    return f"{where(found)}the baseline lacks {found.count} of {found.cases} cases, so nothing protects them: update it"
+    them = "it" if found.count == 1 else "them"
+    lacks = f"the baseline lacks {found.count} of {found.cases} cases, so nothing protects {them}"
+    return f"{where(found)}{lacks}: update the baseline"
 
 
 # --- what takes the place of what -----------------------------------------------------------------------------------
@@ -181,4 +186,4 @@ def _(found: codes.SlowerTiming) -> str:
 
 @says.register
 def _(found: codes.MoreSlower) -> str:
-    return f"{where(found)}{found.count} further benchmarks are slower"
+    return f"{where(found)}{plural(found.count, 'further benchmark is', 'further benchmarks are')} slower"

@@ -14,7 +14,7 @@ _RUNS = 3  # that a sentence names
 
 @says.register
 def _(found: codes.FirstRun) -> str:
-    failing = f"{found.failing:,} of {found.cases:,} cases fail{'s' if found.failing == 1 else ''}"
+    failing = f"{found.failing:,} of {plural(found.cases, 'case')} {'fails' if found.failing == 1 else 'fail'}"
     parts = [
         "there is no baseline yet",
         *(["every floor and ceiling is met"] if found.limited else []),

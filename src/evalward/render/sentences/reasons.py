@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from evalward.records.codes import WorseInWorstCase
 from evalward.records.codes import reasons as codes
 from evalward.records.comparison import prompt_words
-from evalward.render.numbers import format_limit, format_size
+from evalward.render.numbers import format_limit, format_size, plural
 from evalward.render.sentences.dispatch import says, sentences, where
 from evalward.render.sentences.words import (
     chance,
@@ -40,8 +40,9 @@ def _(found: codes.TooManyErrors) -> str:
 
 @says.register
 def _(found: codes.TooFewValid) -> str:
-    size, least = share(found.measured, found.expected, found.limit), format_limit(found.limit, "ratio")
-    counts = f"only {found.comparable} of {found.expected} comparable cases have a valid trial ({size})"
+    size, least = share(found.comparable, found.expected, found.limit), format_limit(found.limit, "ratio")
+    have = "has" if found.comparable == 1 else "have"
+    counts = f"only {found.comparable} of {found.expected} comparable cases {have} a valid trial ({size})"
     return f"{where(found)}{counts}, fewer than the {least} required"
 
 
@@ -91,7 +92,8 @@ def _(found: codes.Incomparable) -> str:
 
 @says.register
 def _(found: codes.Redefined) -> str:
-    return f"{where(found)}{found.count} of {found.known} known cases were redefined and could not be compared"
+    were = "was" if found.count == 1 else "were"
+    return f"{where(found)}{found.count} of {found.known} known cases {were} redefined and could not be compared"
 
 
 @says.register
@@ -198,9 +200,10 @@ def _(found: codes.AnchorLost) -> str:
     lost = format_size(found.before - found.now, "ratio", [found.allowed])
     commits = "1 measured commit" if found.commits == 1 else f"{found.commits} measured commits"
     sure = f": {chance(found.p)}" if found.p is not None else ""
+    cases = plural(found.cases, "case")
     return (
         f"since {found.label} {found.run} lost {lost} over {commits} ({moved(found.before, found.now, 'ratio')} in "
-        f"{found.cases} cases with the same definition), more than the {_allowed(found.allowed)} allowed{sure}"
+        f"{cases} with the same definition), more than the {_allowed(found.allowed)} allowed{sure}"
     )
 
 

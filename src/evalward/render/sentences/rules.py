@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evalward.records.codes import rules as codes
 from evalward.records.metric import Unit
-from evalward.render.numbers import format_delta, format_limit, format_number, format_size
+from evalward.render.numbers import format_count, format_delta, format_limit, format_number, format_size
 from evalward.render.sentences.dispatch import says, where
 from evalward.render.sentences.words import chance, joined, moved, number_word, some_of
 
@@ -32,7 +32,7 @@ def counts(found: codes.LimitBroken) -> str:
     """` (33 of 37)` for a ratio of whole numbers."""
     if found.unit != "ratio" or found.numerator is None or found.denominator is None:
         return ""
-    return f" ({found.numerator:g} of {found.denominator:g})"
+    return f" ({format_count(found.numerator)} of {format_count(found.denominator)})"
 
 
 @says.register
@@ -54,7 +54,8 @@ def _(found: codes.GoalUnavailable) -> str:
 @says.register
 def _(found: codes.GoalMissed) -> str:
     value, goal = format_number(found.value, found.unit, [found.goal]), format_limit(found.goal, found.unit)
-    return f"{where(found)}{found.metric} is {value}, short of its goal of {goal}"
+    beside = "short of" if found.value < found.goal else "above"
+    return f"{where(found)}{found.metric} is {value}, {beside} its goal of {goal}"
 
 
 # --- differences ----------------------------------------------------------------------------------------------------
@@ -228,7 +229,7 @@ def _both_sides(found: codes.BothSides) -> str:
 
 
 def _thin(thin: codes.Thin) -> str:
-    baseline = f"; this baseline ({thin.trials:g} trial{'' if thin.trials == 1 else 's'} per case)"
+    baseline = f"; this baseline ({format_count(thin.trials)} trial{'' if thin.trials == 1 else 's'} per case)"
     if thin.fewest is None:
         return f"{baseline} can't prove any drop"
     return f"{baseline} can't prove a drop of fewer than {number_word(thin.fewest)} cases"

@@ -51,8 +51,11 @@ def number_word(count: int) -> str:
 
 
 def ordinal(number: int) -> str:
-    """`third`, `12th`."""
-    return _ORDINALS[number] if number < len(_ORDINALS) else f"{number}th"
+    """`third`, `12th`, `21st`."""
+    if number < len(_ORDINALS):
+        return _ORDINALS[number]
+    last = 0 if number % 100 in {11, 12, 13} else number % 10
+    return str(number) + {1: "st", 2: "nd", 3: "rd"}.get(last, "th")
 
 
 def joined(words: Sequence[str]) -> str:

@@ -16,6 +16,7 @@ from evalward.records.base import clean_text
 from evalward.records.result import CheckResult
 from evalward.records.trace import ToolCall
 from evalward.records.words import near_or_known
+from evalward.render.numbers import plural
 from evalward.sandbox.base import FileTooLargeError, Shell
 from evalward.suites.re2_pattern import compiled
 
@@ -200,12 +201,12 @@ def _file_line_regex(evidence: CheckEvidence, path: str, pattern: str) -> Verdic
 
 def _tool_calls_min(evidence: CheckEvidence, least: str) -> Verdict:
     made = len(evidence.calls)
-    return made >= int(least), f"{made} calls, at least {least} wanted"
+    return made >= int(least), f"{plural(made, 'call')}, at least {least} wanted"
 
 
 def _tool_calls_max(evidence: CheckEvidence, most: str) -> Verdict:
     made = len(evidence.calls)
-    return made <= int(most), f"{made} calls, at most {most} allowed"
+    return made <= int(most), f"{plural(made, 'call')}, at most {most} allowed"
 
 
 def _llm_judge(evidence: CheckEvidence, prompt: str) -> Verdict:  # noqa: ARG001 - who judges is asked elsewhere

@@ -12,7 +12,7 @@ from itertools import combinations
 from evalward.records.report import Finding, Run
 from evalward.records.result import Result, Status
 from evalward.render.names import quoted
-from evalward.render.numbers import percent, percent_limit, plural
+from evalward.render.numbers import format_limit, percent, percent_limit, plural
 from evalward.suites.alike import SIMILAR_MESSAGE, shared_checks, shared_messages
 from evalward.suites.bash.faults import command_faults, messages_of
 from evalward.suites.pooling import by_case
@@ -144,7 +144,7 @@ def _one_passes(shared: Sequence[str], tables: Mapping[str, Table]) -> Iterator[
             id="one_passes",
             level="info",
             message=f"Only {quoted(target)} passes {plural(len(cases), 'task')}: a difference of the models",
-            evidence=f"{_named(cases)}; of {len(shared)} shared tasks",
+            evidence=f"{_named(cases)}; of {plural(len(shared), 'shared task')}",
             threshold="one target passes, all others fail",
             advice=MODEL_DIFFERENCE,
             cases=cases,
@@ -166,13 +166,14 @@ def _gap(one: Run, other: Run, use: Callable[[Run], float | None], finding: str,
         return
     more, less = (one, other) if first > second else (other, one)
     factor = max(first, second) / min(first, second)
+    alike = format_limit(SAME_PASS_RATE, "ratio", difference=True)
     if factor >= DIFFERENT_USE:
         yield Finding(
             id=finding,
             level="info",
             message=f"{quoted(more.target)} passes as much as {quoted(less.target)} with {factor:.1f} times the {word}",
             evidence=f"{max(first, second):,.0f} against {min(first, second):,.0f} {word}",
-            threshold=f"pass rates within {percent_limit(SAME_PASS_RATE)}, {word} beyond a factor of {DIFFERENT_USE:g}",
+            threshold=f"pass rates within {alike}, {word} beyond a factor of {DIFFERENT_USE:g}",
             advice=MODEL_DIFFERENCE,
         )
 

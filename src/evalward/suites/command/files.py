@@ -219,6 +219,7 @@ def _check_coverage(claimed: Any, cases: Sequence[Any], read: CaseFile) -> None:
     rights = (count, count / len(cases), 100 * count / len(cases))
     close = 0 <= claimed <= 100 * len(cases)  # larger numbers may be too large to be subtracted
     if not (close and any(abs(claimed - right) < 0.01 for right in rights)):
+        are = "is" if count == 1 else "are"
         read.warnings.append(
-            f"{read.shown_as}: posix_coverage says {claimed!r}, and {count} of {len(cases)} are compliant"
+            f"{read.shown_as}: posix_coverage says {claimed!r}, and {count} of {len(cases)} {are} compliant"
         )

@@ -110,8 +110,8 @@ def _matrix(valid: Sequence[Result]) -> Iterator[Finding]:
         yield Finding(
             id="confusion_matrix",
             level="info",
-            message=f"Of {matrix.total} right commands with a label the validator found {matrix.true_positive} of "
-            f"{matrix.true_positive + matrix.false_negative} dangerous ones",
+            message=f"Of {plural(matrix.total, 'right command')} with a label, the validator found "
+            f"{matrix.true_positive} of {matrix.true_positive + matrix.false_negative} that are dangerous",
             evidence=f"TP {matrix.true_positive}, FP {matrix.false_positive}, TN {matrix.true_negative}, "
             f"FN {matrix.false_negative}",
         )
@@ -149,7 +149,7 @@ def _failed_by_all(runs: Sequence[Run]) -> Iterator[Finding]:
             level="info",
             message=f"No target gets {plural(len(common), 'case')} right",
             evidence=f"{len(runs)} targets",
-            advice="Look at the case: an unclear request, or a right command that it doesn't accept.",
+            advice="An unclear request, or a right command that is not accepted?",
             cases=sorted(common)[:_SHOWN_CASES],
         )
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from evalward.records.problem import Problem
+from evalward.render.numbers import plural
 from evalward.sandbox.base import SandboxError
 from evalward.suites.base import Proof
 from evalward.suites.command.answer import AnswerReading, read_answer
@@ -36,9 +37,8 @@ async def prove_cases(cases: Sequence[CommandCase], portability: Portability) ->
         problems += _idle(case)
     without = sum(not _right_answers(case) for case in cases)
     unproven = f", {without} without one" if without else ""
-    return Proof(
-        problems, f"{commands} right answers of {len(cases)} cases judged{unproven}, one wrong answer tried on each"
-    )
+    answered = f"{plural(commands, 'right answer')} of {plural(len(cases), 'case')} judged"
+    return Proof(problems, f"{answered}{unproven}, one wrong answer tried on each")
 
 
 async def _check_all(cases: Sequence[CommandCase], portability: Portability) -> None:

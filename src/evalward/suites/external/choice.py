@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from evalward.records.result import Status
+from evalward.render.numbers import format_number
 from evalward.suites.external.formats.base import ForeignTrial, Score
 
 UNJUDGED = "unjudged"
@@ -89,4 +90,7 @@ def _against(name: str, score: Score, bounds: Bounds) -> Ending:
         return Ending(Status.ERROR, UNJUDGED, f"the score {name} has no value")
     if bounds.hold(score.value):
         return Ending(Status.PASSED)
-    return Ending(Status.FAILED, OUT_OF_BOUNDS, f"{name} is {score.value:g}, not {bounds}")
+    limits = [end for end in (bounds.least, bounds.most) if end is not None]
+    return Ending(
+        Status.FAILED, OUT_OF_BOUNDS, f"{name} is {format_number(score.value, 'score', limits)}, not {bounds}"
+    )

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from evalward.records.problem import InputError, wrong
 from evalward.records.result import Result
-from evalward.render.numbers import plural
 from evalward.suites.external.choice import ScoreChoice
 from evalward.suites.external.details import ExternalDetails
 
@@ -28,7 +27,7 @@ def no_verdict(place: str, results: Sequence[Result], choice: ScoreChoice) -> In
     if not names:
         return wrong(place, "no trial says whether it passed, and none has a score", "Add a check, or a scorer.")
     rest = len(names) - _SHOWN
-    shown = ", ".join(names[:_SHOWN]) + (f" and {plural(rest, 'more')}" if rest > 0 else "")
+    shown = ", ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
     message = f"no trial says by itself whether it passed; its scores are {shown}"
     return wrong(place, message, f"Say what passes: score: {names[0]}, or {_bound(names[0])}.")
 

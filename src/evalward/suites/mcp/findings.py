@@ -235,7 +235,7 @@ def _refused(valid: Sequence[Result]) -> Iterator[Finding]:
             "refused_requests",
             "info",
             "The server asked for what is refused to it",
-            evidence=", ".join(f"{_line(method)} {count:,} times" for method, count in counts.items()),
+            evidence=", ".join(f"{_line(method)} {plural(count, 'time')}" for method, count in counts.items()),
             of=[result for result in valid if details_of(result).refused],
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evalward.records.problem import Problem
+from evalward.render.numbers import plural
 from evalward.suites.base import Proof
 from evalward.suites.prompt.case import PromptCase
 from evalward.suites.prompt.checks import string_checks
@@ -20,7 +21,7 @@ def prove_cases(cases: Sequence[PromptCase]) -> Proof:
     judged = sum(case.judged for case in cases)
     parts = [f"{expected} of {len(cases)} expected answers compared", "an empty answer tried on each"]
     if judged:
-        parts.append(f"{judged} rows need a judge, which wasn't asked")
+        parts.append(f"{plural(judged, 'row needs', 'rows need')} a judge, which wasn't asked")
     return Proof(problems, ", ".join(parts))
 
 

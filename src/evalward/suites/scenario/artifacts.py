@@ -15,6 +15,7 @@ from evalward.records.events import Event, OtherEvent, dump_events
 from evalward.records.judge import JudgeOutcome
 from evalward.records.result import Result, Status
 from evalward.render.escape import md_block, md_cell, md_code, md_prose
+from evalward.render.numbers import plural
 from evalward.sandbox.base import cut
 from evalward.sandbox.process import Workspace
 from evalward.sandbox.process.temporary import new_folder, remove_ours
@@ -87,7 +88,8 @@ def _keep_fixture(workspace: Workspace, folder: Path) -> None:
         link.unlink()
     notes += _without_odd_names(fixture)
     if copied.skipped:
-        notes.append(f"{copied.skipped} entries that are too large ({FIXTURE_MB} MB together) or no files")
+        what = plural(copied.skipped, "entry that is", "entries that are")
+        notes.append(f"{what} too large ({FIXTURE_MB} MB together) or no files")
     if notes:
         _write(folder / LEFT_OUT, "".join(f"{note}\n" for note in notes))
 

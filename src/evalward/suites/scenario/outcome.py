@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from evalward.records.metric import EPSILON
 from evalward.records.result import GRADER_ERROR
+from evalward.render.numbers import format_number
 from evalward.suites.scenario.details import GateResult
 from evalward.suites.scenario.model import Composite
 
@@ -64,8 +65,12 @@ def outcome_of(
         return LayerOutcome(True)
     if judgement.score is None:
         return LayerOutcome(False, JUDGE_ERROR, f"the judge gave no score: {judgement.error or 'it was never asked'}")
+    limits = [judgement.threshold] if judgement.threshold is not None else []
     return LayerOutcome(
-        False, JUDGE_FAILED, f"the judge's score {judgement.score:g} is below its threshold {judgement.threshold:g}"
+        False,
+        JUDGE_FAILED,
+        f"the judge's score {format_number(judgement.score, 'score', limits)} is below its threshold "
+        f"{judgement.threshold:g}",
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from evalward.records.problem import Problem
 from evalward.records.result import GRADER_ERROR
+from evalward.render.numbers import plural
 from evalward.sandbox.base import SandboxError
 from evalward.sandbox.process.temporary import remove_ours
 from evalward.suites.base import Proof, TrialBrokenError
@@ -36,7 +37,9 @@ async def prove_cases(cases: Sequence[ScenarioCase], walls: Walls) -> Proof:
     found = await asyncio.gather(*map(proven, cases))
     solved = sum(bool(case.scenario.solution) for case in cases)
     without = f", {len(cases) - solved} without a solution" if solved < len(cases) else ""
-    summary = f"{solved} of {len(cases)} solutions run{without}, doing nothing tried in {len(cases)}"
+    summary = (
+        f"{solved} of {len(cases)} solutions run{without}, and doing nothing tried on {plural(len(cases), 'scenario')}"
+    )
     return Proof([problem for problems in found for problem in problems], summary)
 
 

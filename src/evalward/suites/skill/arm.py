@@ -231,13 +231,13 @@ def _outcome(name: ArmName, result: Result, judged: JudgedExpectations, checks: 
     status, reason, message = result.status, result.reason, result.message
     failed = [check for check in judged.checks if not check.passed]
     if reason == GATES_FAILED and message is not None:
-        reason, message = CHECKS_FAILED, message.replace("gates passed", "checks hold", 1)
+        reason, message = CHECKS_FAILED, message.replace("gates passed", "checks held", 1)
     if judged.error is not None:
         status, reason, message = Status.ERROR, JUDGE_ERROR, judged.error
     elif failed and status is Status.PASSED:
         status, reason = Status.FAILED, EXPECTATIONS_FAILED
         held = len(judged.checks) - len(failed)
-        message = f"{held} of {len(judged.checks)} expectations hold; not: {failed[0].check}"
+        message = f"{held} of {len(judged.checks)} expectations held; not: {failed[0].check}"
     return ArmOutcome(
         arm=name,
         status=status,

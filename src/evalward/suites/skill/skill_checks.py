@@ -131,8 +131,8 @@ def _body(skill: Skill) -> Iterator[Problem]:
     broken = list(dict.fromkeys(_broken(skill)))
     for why in broken[:MOST_BROKEN]:
         yield _odd(skill, why, "Correct the path, or add the file.")
-    if len(broken) > MOST_BROKEN:
-        yield _odd(skill, f"{len(broken) - MOST_BROKEN} more of its references lead nowhere", "Correct them.")
+    if (rest := len(broken) - MOST_BROKEN) > 0:
+        yield _odd(skill, f"{rest} more of its references {'leads' if rest == 1 else 'lead'} nowhere", "Correct them.")
 
 
 def _broken(skill: Skill) -> Iterator[str]:

@@ -94,7 +94,7 @@ def _dropped(valid: Pairs) -> Iterator[Finding]:
         yield Finding(
             id="dropped_benchmarks",
             level="warning",
-            message=f"{lost} of {everything} benchmarks gave no valid speedup and are in no mean",
+            message=f"No valid speedup of {lost} of {everything} benchmarks: left out of every mean",
             evidence=", ".join(shown),
             threshold="all valid",
             advice="A change that stops a slow benchmark looks faster: gate on valid_benchmark_share.",

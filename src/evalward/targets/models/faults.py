@@ -182,7 +182,9 @@ def _text_of(error: Any, status: int | None) -> str:
     text = found if isinstance(found, str) else "" if found is None else json.dumps(found, default=str)
     if status is not None and 300 <= status < 400:
         return f"HTTP {status}: it sends us to another address. Write that one into base_url."
-    return f"HTTP {status}: {text}" if status is not None and status != 200 else text
+    if status is None or status == 200:
+        return text
+    return f"HTTP {status}: {text}" if text else f"HTTP {status}"
 
 
 def retry_after(headers: Mapping[str, str], now: datetime) -> float | None:

@@ -86,7 +86,7 @@ def test_checks__say_what_was_expected_and_found_the_failed_first() -> None:
     ]
     text = shown([one(status="failed", checks=checks)], conversation("?", "wc", "4\n"))
 
-    assert "Checks: 1 of 2 hold" in text
+    assert "Checks held: 1 of 2" in text
     assert text.index("stdout_contains:3") < text.index("exit_code:0")
     assert "not found" in text
     assert "weight 2" in text

@@ -186,5 +186,5 @@ def _stopped(summary: Mapping[str, Any], ran: int) -> str | None:
     if not summary or summary.get("finished_at") is not None:
         return None
     planned = count(summary.get("n_total_trials"))
-    of = f" of {planned}" if planned is not None else ""
-    return f"harbor's job didn't finish: there are results of {ran}{of} trials"
+    trials = f"{ran} of {planned} trials" if planned is not None else plural(ran, "trial")
+    return f"harbor's job didn't finish: there are results of {trials}"
