@@ -36,9 +36,8 @@ def parsed(call: str) -> Script | None:
 def _with_programs(tree: Script) -> Script:
     if not any(_variable(simple) for simple in all_simples(tree)):
         return tree
-    values = _values(tree)
-    found: Script = _named(tree, values) if values else tree
-    return found
+    named: Script = _named(tree, _values(tree))
+    return named
 
 
 def _variable(simple: Simple) -> Parameter | None:
@@ -46,8 +45,9 @@ def _variable(simple: Simple) -> Parameter | None:
     at = program_word(simple)
     parts = simple.words[at].parts if at < len(simple.words) else ()
     only = parts[0] if len(parts) == 1 else None
-    is_plain = isinstance(only, Parameter) and not (only.operator or only.prefix)
-    return only if is_plain and isinstance(only, Parameter) else None
+    if not isinstance(only, Parameter) or only.operator or only.prefix:
+        return None
+    return only
 
 
 def _values(tree: Script) -> Mapping[str, SyntaxWord]:
