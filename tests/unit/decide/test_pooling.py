@@ -193,6 +193,6 @@ def test_what_drifted_is_told() -> None:
     now = live(*rows("P", definition="sha256:new"), *rows("P", "c"), parts={"system": "s1", "bashkit": "2"})
     told = " ".join(warnings(stale(before, align(now, before).pairs, LATER)))
     assert "another bashkit (1, now 2)" in told
-    assert "1 of the baseline's 2 cases have been redefined" in told
+    assert "1 of the baseline's 2 cases has been redefined" in told
     assert "lacks 1 of 2 cases" in told
     assert "3 trials per case" in " ".join(warnings(stale(made(live(*rows("PPP"))), None, LATER)))
