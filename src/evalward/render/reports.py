@@ -58,10 +58,7 @@ class TaskLine(Struct, frozen=True):
 
 
 class ReportRun(Struct, frozen=True):
-    """One run in full. `passed` of `total` count also what another tool's file doesn't list case by case.
-
-    They count trials; `several`: a task can have more than one.
-    """
+    """One run in full. `passed` of `total` trials: counted is also what another tool's file doesn't list."""
 
     suite: str
     target: str
@@ -76,7 +73,6 @@ class ReportRun(Struct, frozen=True):
     bars: str = ""
     passed: int = 0
     total: int = 0
-    several: bool = False
 
     @property
     def name(self) -> str:
@@ -266,7 +262,6 @@ def _run(run: Run, kinds: ShownKinds, counts: bool) -> ReportRun:
         bars=bars(sections),
         passed=outcomes.counts[Status.PASSED],
         total=outcomes.known,
-        several=run.trials > 1,
     )
 
 

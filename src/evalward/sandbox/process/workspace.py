@@ -84,7 +84,7 @@ class _Yard:
                 raise SandboxError(f"the fixture {fixture} is larger than the workspace's {limit} MB")
         for path, content in extra_files.items():
             self._write(path, content)
-        for name in ("root", "etc", "placed"):  # for every user, whatever our umask is
+        for name in ("root", "placed"):  # for every user, whatever our umask is
             _show_to_all(self.base / name)
 
     def _write(self, path: str, content: bytes) -> None:
