@@ -17,6 +17,7 @@ from evalward.targets.limiter import Limiter
 from evalward.targets.models.settings import LiveSettings, Secret
 from evalward.targets.prices import Price
 from evalward.targets.purse import Purse
+from support.patience import PATIENCE_S
 from support.provider import READ, WRITTEN, Provider
 
 KEY = "sk-test-0123456789"
@@ -48,7 +49,7 @@ async def running() -> AsyncIterator[Proxy]:
 
 def client(proxy: Proxy, known: TrialAccount) -> httpx2.AsyncClient:
     proxy.open(known)
-    return httpx2.AsyncClient(base_url=proxy.url, headers={"x-api-key": known.token}, timeout=30)
+    return httpx2.AsyncClient(base_url=proxy.url, headers={"x-api-key": known.token}, timeout=PATIENCE_S)
 
 
 async def statuses(asking: httpx2.AsyncClient, number: int, **more: Any) -> list[int]:

@@ -24,6 +24,7 @@ from evalward.targets.prices import Price
 from evalward.targets.purse import Purse
 from evalward.targets.retry import RetryPolicy
 from support.live import live_target, talk
+from support.patience import PATIENCE_S
 from support.provider import Provider, message
 
 MODEL, PATH = "claude-sonnet-5", "/v1/messages"
@@ -139,7 +140,7 @@ async def test_a_body_of_countless_values_is_not_parsed() -> None:
     async with (
         Provider() as provider,
         running(provider) as (proxy, known),
-        httpx2.AsyncClient(base_url=proxy.url, timeout=30) as asking,
+        httpx2.AsyncClient(base_url=proxy.url, timeout=PATIENCE_S) as asking,
     ):
         answer = await asking.post(PATH, content=body, headers={"x-api-key": known.token})
     assert answer.status_code == 400

@@ -21,6 +21,7 @@ from evalward.sandbox.process import launching
 from evalward.sandbox.process.client import LauncherClient, SandboxRefusedError
 from evalward.sandbox.process.places import remove
 from evalward.sandbox.process.users import take_user
+from support.patience import PATIENCE_S
 
 pytestmark = pytest.mark.cold
 
@@ -37,7 +38,7 @@ def test_an_ordinary_user_works_with_a_privileged_launcher() -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=PATIENCE_S,
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -147,7 +148,7 @@ def asked_for(plan: SandboxPlan) -> list[dict[str, object]]:
                     break
                 if "ok" not in answers[-1]:
                     break
-    process.wait(30)
+    process.wait(PATIENCE_S)
     return answers
 
 

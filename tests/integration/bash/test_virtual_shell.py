@@ -292,11 +292,7 @@ async def test_a_shell_that_hangs_is_ended_when_it_is_given_up() -> None:
     (child,) = [member for member in behind_the_walls() if shell_of(member)]
     os.kill(child, signal.SIGSTOP)  # as deaf as an interpreter that loops in its own code
     shell._kill()
-    for _ in range(2000):
-        if not Path(f"/proc/{child}").exists():
-            return
-        await asyncio.sleep(0.01)
-    pytest.fail("it is still there")
+    await until(lambda: not Path(f"/proc/{child}").exists())
 
 
 def shell_of(member: int) -> bool:

@@ -19,7 +19,7 @@ from evalward.records.problem import InputError
 from evalward.suites.mcp.catalogue import read_catalogue
 from support.mcp import checkout
 from support.mcp_http import http_server
-from support.patience import wait_until
+from support.patience import PATIENCE_S, wait_until
 
 SMALL = (sys.executable, "-I", "-S", "./server.py")
 SUITE = """\
@@ -136,5 +136,5 @@ def test_a_signal_ends_it_and_does_not_wait_for_the_server(tmp_path: Path) -> No
         with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:
             wait_until(lambda: len(server.headers) >= 2)  # it has been greeted, and is asked
             process.terminate()
-            _, said = process.communicate(timeout=30)
+            _, said = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, said) == (130, "interrupted: finished trials are kept\n")

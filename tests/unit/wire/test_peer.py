@@ -15,6 +15,7 @@ import pytest
 
 from evalward.wire.frames import FRAME_LIMIT, WireError
 from evalward.wire.peer import CallFailedError, CallingPeer, Incoming, Peer
+from support.patience import PATIENCE_S
 
 HEADER = struct.Struct("!BBBQQ")
 
@@ -85,7 +86,7 @@ def test_a_note_waits_for_nothing() -> None:
     heard = threading.Event()
     with connected(lambda there, asked: heard.set() if asked.number is None else None) as here:
         here.note("n", b"data")
-        assert heard.wait(30)
+        assert heard.wait(PATIENCE_S)
 
 
 def test_whoever_waits_is_told_that_the_other_has_gone() -> None:
@@ -122,7 +123,7 @@ def raw(*frames: bytes, descriptors: int = 0) -> str:
             for each in files:
                 os.close(each)
         theirs.shutdown(socket.SHUT_WR)
-        assert ended.wait(30)
+        assert ended.wait(PATIENCE_S)
         after = open_files()
     assert len(after - before) == 0
     assert heard == []
