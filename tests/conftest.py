@@ -7,7 +7,8 @@ tries others.
 import gc
 import os
 import signal
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from types import FrameType
 
 import pytest
 from hypothesis import settings
@@ -21,7 +22,10 @@ from evalward.edge import FEWER_COLLECTIONS
 from evalward.sandbox import virtual
 from support import warm
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS: dict[signal.Signals, Callable[[int, FrameType | None], object] | signal.Handlers] = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGTERM: signal.SIG_DFL,
+}
 
 settings.register_profile("evalward", deadline=None, derandomize=True)
 settings.register_profile("search", deadline=None)
@@ -30,10 +34,16 @@ setattr(virtual, "start_early", lambda: None)  # noqa: B010 - it would start bes
 
 
 def pytest_sessionstart() -> None:
-    """Hypothesis draws from the constants of all modules that happen to be loaded, too: only where it searches."""
+    """Examples and signals depend on nothing that happens to be so.
+
+    Hypothesis draws from the constants of all modules that happen to be loaded, too: only where it searches.
+    """
     if settings.get_current_profile_name() == "evalward":
         assert callable(providers._get_local_constants)
         providers._get_local_constants = Constants
+    for number, usual in _SIGNALS.items():  # a script that starts the tests in its background has SIGINT ignored
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, usual)
 
 
 @pytest.hookimpl(wrapper=True)

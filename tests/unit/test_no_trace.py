@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,7 +14,9 @@ import pytest
 from evalward import interrupts
 from evalward.edge import taken_environment
 
-CONFTEST = str(Path(__file__).parents[1] / "conftest.py")
+TESTS = Path(__file__).parents[1]
+CONFTEST = str(TESTS / "conftest.py")
+IGNORED = 'trap "" INT TERM; exec "$@"'
 
 
 def test_a_command_in_this_process_leaves_no_trace(
@@ -31,3 +35,13 @@ def test_a_command_in_this_process_leaves_no_trace(
         next(around)
     assert dict(os.environ) == before
     assert signal.getsignal(signal.SIGTERM) is handler
+
+
+def test_what_the_tests_were_started_with_ignored__signals_reach_them() -> None:
+    """As by `make test &` in a script."""
+    tests = "tests/integration/test_interrupts.py"
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", tests]
+    env = {"PATH": os.defpath, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    started = ["sh", "-c", IGNORED, "sh", *words]
+    done = subprocess.run(started, cwd=TESTS.parent, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
