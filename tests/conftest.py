@@ -34,7 +34,7 @@ setattr(virtual, "start_early", lambda: None)  # noqa: B010 - it would start bes
 
 
 def pytest_sessionstart() -> None:
-    """Examples and signals depend on nothing that happens to be so.
+    """Examples, signals and modes of files depend on nothing that happens to be so.
 
     Hypothesis draws from the constants of all modules that happen to be loaded, too: only where it searches.
     """
@@ -44,6 +44,7 @@ def pytest_sessionstart() -> None:
     for number, usual in _SIGNALS.items():  # a script that starts the tests in its background has SIGINT ignored
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, usual)
+    os.umask(0o022)  # some files must be others' to read, as in a checkout
 
 
 @pytest.hookimpl(wrapper=True)
