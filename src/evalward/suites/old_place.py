@@ -22,7 +22,8 @@ async def lead_here(workspace: Workspace, earlier: Iterable[Path]) -> None:
         done = await workspace.run(words, timeout_s=_PATIENCE_S)
         if done.exit_code != 0:  # commands have no /tmp of their own here
             with contextlib.suppress(OSError):
-                folder.parent.mkdir(mode=0o711)
+                folder.parent.mkdir()
+                folder.parent.chmod(0o711)  # whatever our umask is: their user must pass through it
                 folder.symlink_to(workspace.folder)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from evalward.sandbox.process import WorkspaceSettings
 from evalward.sandbox.process.probe import Layers
+from evalward.suites.old_place import lead_here, lead_nowhere
 from support.sandboxes import NAMES, bash, opened, use, walls_named
 
 pytestmark = pytest.mark.cold  # a launcher inherits the umask as it starts
@@ -55,3 +56,15 @@ async def test_what_is_shown_of_the_machine_can_be_read(umask: None, walls: Laye
             path.chmod(mode)
         async with opened(settings=WorkspaceSettings(readable=(tools,))) as place:
             assert (await bash(place, f"cat {tools}/a.txt")).stdout == "a\n"
+
+
+async def test_where_a_workspace_lay_leads_to_the_next_one(umask: None, walls: Layers) -> None:
+    async with opened() as place:
+        earlier = place.folder
+    async with opened(files={"a.txt": b"a\n"}) as place:
+        await lead_here(place, [earlier])
+        try:
+            assert (await bash(place, f"cat {earlier}/a.txt")).stdout == "a\n"
+        finally:
+            lead_nowhere([earlier])
+    assert not earlier.parent.exists()
