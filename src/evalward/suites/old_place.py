@@ -22,8 +22,8 @@ async def lead_here(workspace: Workspace, earlier: Iterable[Path]) -> None:
         done = await workspace.run(words, timeout_s=_PATIENCE_S)
         if done.exit_code != 0:  # commands have no /tmp of their own here
             with contextlib.suppress(OSError):
-                folder.parent.mkdir()
-                folder.parent.chmod(0o711)  # whatever our umask is: their user must pass through it
+                folder.parent.mkdir(mode=0o711)  # never wider
+                folder.parent.chmod(0o711)  # nor narrower, whatever our umask is: their user must pass through it
                 folder.symlink_to(workspace.folder)
 
 
